@@ -1,0 +1,1 @@
+"""The agents that play: none of them is needed to import the core."""

@@ -1,0 +1,1 @@
+"""Container images, one folder each. Data only."""

@@ -1,0 +1,1 @@
+"""Playing many episodes: plan, executor, store."""

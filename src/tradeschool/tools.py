@@ -1,0 +1,142 @@
+"""Tools an agent may call, the calls it makes and what comes back.
+
+An action is `{"name": str, "arguments": dict}`. Anything else is *malformed*: the agent is told what was wrong, and
+nothing is raised.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import jsonschema
+import numpy as np
+from jsonschema.protocols import Validator
+
+from tradeschool.errors import did_you_mean
+
+Status = Literal["ok", "failed", "illegal", "malformed"]
+"""ok: done. failed: a legal call whose work did not succeed. illegal: well-formed, but refused in this state.
+malformed: not a call of a known tool with arguments of the right types."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool's name, its description for a model, and the JSON Schema of its arguments (an object schema)."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+
+    @cached_property
+    def validator(self) -> Validator:
+        """Draft 2020-12 validator of the arguments; unknown arguments are refused."""
+        return jsonschema.Draft202012Validator({"additionalProperties": False, **self.parameters})
+
+    def to_function(self) -> dict[str, Any]:
+        """The function-calling schema that chat APIs take."""
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.description,
+                "parameters": {"additionalProperties": False, **self.parameters},
+            },
+        }
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One well-formed call: a known tool, arguments that fit its schema."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What the agent sees of one call. `done` ends the episode; images are uint8 arrays of shape (H, W, 3)."""
+
+    text: str
+    images: tuple[np.ndarray, ...] = ()
+    status: Status = "ok"
+    done: bool = False
+
+
+class MalformedCall(ValueError):
+    """An action that is no call of a known tool; the message is for the agent to read."""
+
+
+def parse_call(action: Any, tools: Sequence[Tool]) -> ToolCall:
+    """Check an action against the tools. Raises MalformedCall with a message that names the remedy."""
+    if not isinstance(action, Mapping):
+        raise MalformedCall(
+            f'An action is an object {{"name": ..., "arguments": {{...}}}}, not {_kind(action)}. Send one tool call.'
+        )
+    name, arguments = action.get("name"), action.get("arguments", {})
+    if not isinstance(name, str):
+        raise MalformedCall(f"The action's 'name' must be the name of a tool, not {_kind(name)}.")
+    by_name = {tool.name: tool for tool in tools}
+    if name not in by_name:
+        raise MalformedCall(f"There is no tool {name[:80]!r}.{did_you_mean(name[:80], by_name)}")
+    if not isinstance(arguments, Mapping):
+        raise MalformedCall(f"{name}: 'arguments' must be an object, not {_kind(arguments)}.")
+    stray = set(action) - {"name", "arguments"}
+    if stray:
+        raise MalformedCall(f"An action has only 'name' and 'arguments', not {sorted(map(str, stray))[0]!r}.")
+    try:
+        error = jsonschema.exceptions.best_match(by_name[name].validator.iter_errors(dict(arguments)))
+    except RecursionError:
+        raise MalformedCall(f"{name}: the arguments are nested too deeply.") from None
+    if error is not None:
+        raise MalformedCall(f"{name}: {_explain(error)}")
+    return ToolCall(name, dict(arguments))
+
+
+def parse_text(text: str, tools: Sequence[Tool]) -> ToolCall:
+    """A call from a model's raw text: one JSON object, alone or between <tool_call> tags or code fences.
+
+    Raises MalformedCall. Duplicate keys, NaN and Infinity are refused.
+    """
+    body = text.strip()
+    for opening, closing in (("<tool_call>", "</tool_call>"), ("```json", "```"), ("```", "```")):
+        start = body.find(opening)
+        if start >= 0:
+            body = body[start + len(opening) :].split(closing, 1)[0].strip()
+            break
+    try:
+        action = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise MalformedCall(
+            f'The action is not valid JSON ({error}). Send one object: {{"name": ..., "arguments": {{...}}}}.'
+        ) from None
+    return parse_call(action, tools)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return made
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _kind(value: Any) -> str:
+    names = {type(None): "null", str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
+    if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
+        known = error.schema.get("properties", {})
+        stray = next((key for key in error.instance if key not in known), "")
+        return f"there is no argument {stray!r}.{did_you_mean(str(stray), known)}"
+    message = error.message if len(error.message) < 200 else f"{error.message[:200]}..."
+    return f"argument {where!r}: {message}." if where else f"{message}."

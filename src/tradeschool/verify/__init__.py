@@ -1,0 +1,1 @@
+"""Pure graders: functions of data, without an engine."""

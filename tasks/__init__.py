@@ -1,0 +1,1 @@
+"""The built-in packs, one folder each. Data only."""
