@@ -68,7 +68,7 @@ class Session(ABC):
 class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
     """Base of the environments. Subclasses set `family` and `session_class`, and carry the card."""
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
     family: ClassVar[str]
     session_class: ClassVar[type[Session]]
 
@@ -83,7 +83,9 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
     ) -> None:
         gym.utils.EzPickle.__init__(self, pack, task, split, sandbox, max_steps, render_mode)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise UsageError(f"no render mode {render_mode!r}.{did_you_mean(render_mode, self.metadata['render_modes'])}")
+            raise UsageError(
+                f"no render mode {render_mode!r}.{did_you_mean(render_mode, self.metadata['render_modes'])}"
+            )
         if max_steps is not None and max_steps < 1:
             raise UsageError(f"max_steps must be at least 1, got {max_steps}.")
         self.render_mode = render_mode
@@ -104,7 +106,9 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
             return self.pack.select(family=self.family, split=split)
         chosen = self.pack.get(task)
         if chosen.family != self.family:
-            raise UsageError(f"task {chosen.id!r} is of the {chosen.family} family; this environment plays {self.family}.")
+            raise UsageError(
+                f"task {chosen.id!r} is of the {chosen.family} family; this environment plays {self.family}."
+            )
         return (chosen,)
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tradeschool.plain import plain
 from tradeschool.rewards import Part
 from tradeschool.tools import Status
 
@@ -24,7 +25,7 @@ class Conduct:
         self.steps += 1
         self.by_status[status] += 1
         if status != "ok":
-            key = json.dumps(action, sort_keys=True, default=repr)
+            key = json.dumps(plain(action), sort_keys=True)
             self.repeated_failures += key in self._failed
             self._failed.add(key)
 

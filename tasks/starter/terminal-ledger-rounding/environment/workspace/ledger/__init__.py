@@ -1,0 +1,1 @@
+"""Invoices to the cent."""

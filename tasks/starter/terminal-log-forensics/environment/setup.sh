@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+python3 /setup/make_logs.py logs
