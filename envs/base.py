@@ -161,7 +161,7 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
             result = ToolResult(str(error), status="malformed")
         self._last = result
         self.conduct.record(action, result.status)
-        out_of_time = time.monotonic() - self._began > self.task.limits.wall_time_s
+        out_of_time = self.seconds_left < 0
         terminated = result.done
         truncated = not terminated and (self.conduct.steps >= self.max_steps or out_of_time)
         info = self._info(result)
@@ -175,18 +175,24 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
             reward = graded.value
         return make_observation(result), reward, terminated, truncated, info
 
+    @property
+    def seconds_left(self) -> float:
+        """Of the episode's wall time. Not in `info`, which is the same for equal seeds."""
+        assert self.task is not None
+        return self.task.limits.wall_time_s - (time.monotonic() - self._began)
+
     def _info(self, result: ToolResult | None = None) -> dict[str, Any]:
         assert self.task is not None
         info: dict[str, Any] = {
             "task": self.task.id,
             "family": self.family,
             "steps_left": self.max_steps - self.conduct.steps,
-            "seconds_left": self.task.limits.wall_time_s - (time.monotonic() - self._began),
         }
         if result is None:
             info["instruction"] = self.task.instruction
             info["tools"] = [tool.to_function() for tool in self.tools]
             info["sandbox"] = self._backend
+            info["limits"] = {"max_steps": self.max_steps, "wall_time_s": self.task.limits.wall_time_s}
         else:
             info["status"] = result.status
         return info

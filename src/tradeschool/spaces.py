@@ -6,7 +6,8 @@ is registered at the end of the file, through Gymnasium's own dispatch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import multiprocessing
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -162,60 +163,93 @@ def make_observation(result: ToolResult) -> dict[str, Any]:
 # --- shared memory of AsyncVectorEnv: a length (or shape) header, then the bytes, one slot an environment ---
 
 
-def _buffer(ctx: Any, n: int, header: int, capacity: int) -> tuple[Any, Any]:
-    return ctx.Array("q", n * header, lock=False), ctx.Array("B", n * capacity, lock=False)
+class SharedBatch(Sequence[Any]):
+    """A batch of observations that live in shared memory, read each time it is looked at.
+
+    AsyncVectorEnv asks for it once and shows it for ever, and copies it (into a plain tuple) for its caller.
+    """
+
+    def __init__(self, read: Callable[[int], Any], n: int) -> None:
+        self._read = read
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self._read(i) for i in range(self._n)[index])
+        return self._read(range(self._n)[index])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[Any, ...]:
+        return tuple(self)
+
+
+Slots = Any  # a header array and a byte array
+
+
+def _slots(ctx: Any, n: int, header: int, capacity: int) -> Slots:
+    # anonymous memory: pages are taken only when they are written to
+    return ctx.RawArray("q", n * header), ctx.RawArray("B", n * capacity)
 
 
 @create_shared_memory.register(UnicodeText)
-def _create_text(space: UnicodeText, n: int = 1, ctx: Any = None) -> Any:
-    return _buffer(ctx or __import__("multiprocessing"), n, 1, MAX_TEXT_BYTES)
+def _create_text(space: UnicodeText, n: int = 1, ctx: Any = multiprocessing) -> Slots:
+    return _slots(ctx, n, 1, MAX_TEXT_BYTES)
 
 
 @write_to_shared_memory.register(UnicodeText)
-def _write_text(space: UnicodeText, index: int, value: str, shared_memory: Any) -> None:
+def _write_text(space: UnicodeText, index: int, value: str, shared_memory: Slots) -> None:
     lengths, data = shared_memory
     raw = value.encode("utf-8")
     lengths[index] = len(raw)
-    np.frombuffer(data, np.uint8)[index * MAX_TEXT_BYTES :][: len(raw)] = np.frombuffer(raw, np.uint8)
+    memoryview(data).cast("B")[index * MAX_TEXT_BYTES : index * MAX_TEXT_BYTES + len(raw)] = raw
 
 
 @read_from_shared_memory.register(UnicodeText)
-def _read_text(space: UnicodeText, shared_memory: Any, n: int = 1) -> tuple[str, ...]:
+def _read_text(space: UnicodeText, shared_memory: Slots, n: int = 1) -> Any:
     lengths, data = shared_memory
-    raw = np.frombuffer(data, np.uint8)
-    return tuple(raw[i * MAX_TEXT_BYTES :][: lengths[i]].tobytes().decode("utf-8") for i in range(n))
+
+    def read(index: int) -> str:
+        start = index * MAX_TEXT_BYTES
+        return bytes(memoryview(data).cast("B")[start : start + lengths[index]]).decode("utf-8")
+
+    return SharedBatch(read, n)
+
+
+SHAPES = 1 + 2 * MAX_IMAGES  # how many images, then height and width of each
 
 
 @create_shared_memory.register(Images)
-def _create_images(space: Images, n: int = 1, ctx: Any = None) -> Any:
-    return _buffer(ctx or __import__("multiprocessing"), n, 1 + 2 * MAX_IMAGES, MAX_IMAGE_BYTES)
+def _create_images(space: Images, n: int = 1, ctx: Any = multiprocessing) -> Slots:
+    return _slots(ctx, n, SHAPES, MAX_IMAGE_BYTES)
 
 
 @write_to_shared_memory.register(Images)
-def _write_images(space: Images, index: int, value: tuple[np.ndarray, ...], shared_memory: Any) -> None:
+def _write_images(space: Images, index: int, value: tuple[np.ndarray, ...], shared_memory: Slots) -> None:
     header, data = shared_memory
-    at = index * (1 + 2 * MAX_IMAGES)
-    header[at] = len(value)
-    offset = index * MAX_IMAGE_BYTES
     pixels = np.frombuffer(data, np.uint8)
+    offset = index * MAX_IMAGE_BYTES
+    header[index * SHAPES] = len(value)
     for number, image in enumerate(value):
-        header[at + 1 + 2 * number], header[at + 2 + 2 * number] = image.shape[:2]
+        at = index * SHAPES + 1 + 2 * number
+        header[at], header[at + 1] = image.shape[:2]
         pixels[offset : offset + image.size] = image.ravel()
         offset += image.size
 
 
 @read_from_shared_memory.register(Images)
-def _read_images(space: Images, shared_memory: Any, n: int = 1) -> tuple[tuple[np.ndarray, ...], ...]:
+def _read_images(space: Images, shared_memory: Slots, n: int = 1) -> Any:
     header, data = shared_memory
-    pixels = np.frombuffer(data, np.uint8)
-    batch = []
-    for index in range(n):
-        at, offset = index * (1 + 2 * MAX_IMAGES), index * MAX_IMAGE_BYTES
-        images = []
-        for number in range(header[at]):
-            height, width = header[at + 1 + 2 * number], header[at + 2 + 2 * number]
-            size = height * width * 3
-            images.append(pixels[offset : offset + size].reshape(height, width, 3).copy())
-            offset += size
-        batch.append(tuple(images))
-    return tuple(batch)
+
+    def read(index: int) -> tuple[np.ndarray, ...]:
+        images, offset = [], index * MAX_IMAGE_BYTES
+        for number in range(header[index * SHAPES]):
+            at = index * SHAPES + 1 + 2 * number
+            height, width = header[at], header[at + 1]
+            flat = np.frombuffer(data, np.uint8, height * width * 3, offset)
+            images.append(flat.reshape(height, width, 3).copy())
+            offset += flat.size
+        return tuple(images)
+
+    return SharedBatch(read, n)

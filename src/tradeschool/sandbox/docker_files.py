@@ -85,8 +85,7 @@ def export(api: docker.APIClient, container: str, paths: Sequence[str], max_byte
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for path in paths:
             clean = posixpath.normpath(posixpath.join("/", path))
-            url = f"{api.base_url}/v{api.api_version}/containers/{container}/archive"
-            with engine_errors(), api.get(url, params={"path": clean}, stream=True, timeout=api.timeout) as response:
+            with engine_errors(), _get(api, container, clean) as response:
                 if response.status_code == requests.codes.not_found and "No such container" not in response.text:
                     continue
                 if response.status_code != requests.codes.ok:
@@ -96,6 +95,13 @@ def export(api: docker.APIClient, container: str, paths: Sequence[str], max_byte
                 _copy(source, tar, posixpath.dirname(clean).strip("/"), clean)
                 left = source.left
     return buffer.getvalue()
+
+
+def _get(api: docker.APIClient, container: str, path: str) -> requests.Response:
+    # not by `get_archive`: it gives no means to stop in the middle of what is too large
+    url = f"{api.base_url}/v{api.api_version}/containers/{container}/archive"
+    plain = {"Accept-Encoding": "identity"}
+    return api.get(url, params={"path": path}, headers=plain, stream=True, timeout=api.timeout)
 
 
 def _copy(source: _Bounded, tar: tarfile.TarFile, prefix: str, path: str) -> None:

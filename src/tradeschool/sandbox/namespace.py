@@ -15,6 +15,7 @@ import hashlib
 import json
 import os
 import secrets
+import select
 import signal
 import socket
 import stat
@@ -300,9 +301,20 @@ class NamespaceSandbox(Sandbox):
         if process is not None:
             if pidfd is None:
                 process.kill()
-            process.wait(30)
+            _await_end(process)
         self._cgroup.remove()
         self._cgroup = Cgroup()
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that was killed, by its descriptor: Popen.wait with a time-out would poll and sleep."""
+    pidfd = os.pidfd_open(process.pid)
+    try:
+        if not select.select([pidfd], [], [], START_TIMEOUT_S)[0]:
+            raise SandboxError(f"process {process.pid} does not end though it was killed.", kind="cleanup")
+    finally:
+        os.close(pidfd)
+    process.wait()
 
 
 class Terminal(fdpexpect.fdspawn):
