@@ -7,9 +7,11 @@ nothing is raised.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any, Literal, Self
 
 import jsonschema
@@ -35,6 +37,10 @@ class Tool:
     def validator(self) -> Validator:
         """Draft 2020-12 validator of the arguments; unknown arguments are refused."""
         return jsonschema.Draft202012Validator({"additionalProperties": False, **self.parameters})
+
+    def __reduce__(self) -> tuple[type[Tool], tuple[Any, ...]]:
+        # without the cached validator, which does not pickle
+        return Tool, (self.name, self.description, self.parameters)
 
     def to_function(self) -> dict[str, Any]:
         """The function-calling schema that chat APIs take."""
@@ -115,22 +121,24 @@ def parse_text(text: str, tools: Sequence[Tool]) -> ToolCall:
     Raises MalformedCall. Duplicate keys, NaN and Infinity are refused.
     """
     body = text.strip()
-    # an object that stands alone may hold tags and fences in its strings
+    starts = [0]
     if not body.startswith("{"):
-        for opening in ("<tool_call>", "```json", "```"):
-            start = body.find(opening)
-            if start >= 0:
-                body = body[start + len(opening) :].lstrip()
-                break
-    try:
-        action, end = _DECODER.raw_decode(body)
-        rest = body[end:].lstrip()
-        if rest and not rest.startswith(("</tool_call>", "```")):
-            raise ValueError(f"there is more after the object: {rest[:40]!r}")
-    except (ValueError, RecursionError) as error:
+        # in a text around the object, the first tag or fence that an object follows
+        starts = [opening.end() for opening in islice(_OPENINGS.finditer(body), MAX_OPENINGS)] or [0]
+    fault: Exception | None = None
+    for start in starts:
+        try:
+            action, end = _DECODER.raw_decode(body, start)
+            rest = body[end : end + 80].lstrip()
+            if rest and not rest.startswith(("</tool_call>", "```")):
+                raise ValueError(f"there is more after the object: {rest[:40]!r}")
+            break
+        except (ValueError, RecursionError) as error:
+            fault = fault or error
+    else:
         raise MalformedCall(
-            f'The action is not valid JSON ({error}). Send one object: {{"name": ..., "arguments": {{...}}}}.'
-        ) from None
+            f'The action is not valid JSON ({fault}). Send one object: {{"name": ..., "arguments": {{...}}}}.'
+        )
     return parse_call(action, tools)
 
 
@@ -145,6 +153,8 @@ def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
+_OPENINGS = re.compile(r"(?:<tool_call>|```(?:json)?)\s*")
+MAX_OPENINGS = 32
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
 
 

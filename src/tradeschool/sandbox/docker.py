@@ -77,6 +77,7 @@ class DockerSandbox(Sandbox):
         self._copies: Path | None = None
         self._lifeline: Any = None
         self._shells: list[PexpectShell] = []
+        self._channels: list[DockerChannel] = []
         self._ending = False
 
     @classmethod
@@ -150,7 +151,9 @@ class DockerSandbox(Sandbox):
         return shell
 
     def connect(self, argv: Sequence[str], *, cwd: str = WORKSPACE, env: Mapping[str, str] | None = None) -> Channel:
-        return DockerChannel(engine(), self._use(), program(argv, cwd, self._environment(env)), self._kill)
+        channel = DockerChannel(engine(), self._use(), program(argv, cwd, self._environment(env)), self._kill)
+        self._channels.append(channel)
+        return channel
 
     def read_bytes(self, path: str, max_bytes: int = 64 * 2**20) -> bytes:
         # one byte more than allowed tells that there are too many
@@ -318,9 +321,10 @@ class DockerSandbox(Sandbox):
 
     def _end_streams(self) -> None:
         self._ending = True
-        for shell in self._shells:
-            shell.close()
+        for stream in (*self._shells, *self._channels):
+            stream.close()
         self._shells.clear()
+        self._channels.clear()
         self._detach()
 
 
