@@ -9,6 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -19,7 +20,7 @@ from tradeschool.errors import TaskError, UsageError, did_you_mean
 from tradeschool.rewards import Reward
 from tradeschool.sandbox import resolve_backend
 from tradeschool.spaces import ToolCallSpace, make_observation, observation_space
-from tradeschool.task import Task, TaskPack
+from tradeschool.task import Task, TaskPack, builtin_packs
 from tradeschool.tools import MalformedCall, Tool, ToolResult, parse_call
 
 
@@ -35,7 +36,8 @@ class SessionConfig:
 class Session(ABC):
     """One episode's engine, tools and grader. Made anew for each episode.
 
-    For each tool `x` in `tools` there is a method `do_x` whose parameters are the tool's arguments.
+    For each tool `x` in `tools` there is a method `do_x` whose parameters are the tool's arguments; a session whose
+    engine has its own dispatch overrides `call` instead.
     """
 
     tools: ClassVar[tuple[Tool, ...]]
@@ -43,6 +45,11 @@ class Session(ABC):
     def __init__(self, config: SessionConfig) -> None:
         self.config = config
         self.task = config.task
+
+    @property
+    def hidden(self) -> tuple[Path, ...]:
+        """Every pack's folder: with their tests and solutions they stay out of a sandbox, wherever they are installed."""
+        return (self.task.paths.root.parent, *builtin_packs().values())
 
     @abstractmethod
     def open(self) -> str:

@@ -191,7 +191,8 @@ class LightCheck(Check):
 
 class CameraCheck(Check):
     """The active camera frames the objects that match the globs. Value: the share of the given conditions that hold;
-    0 when a glob matches none, or they are not wholly before the camera and inside the picture less `margin`.
+    0 when a glob matches none, or they are hidden, or not wholly before the camera and inside the picture less
+    `margin` on each side.
 
     `fill`: the larger side of their place in the picture, as a share of it. `center_tolerance`: how far the middle of
     that place may lie from the picture's. `elevation_deg`: of the camera seen from the objects' middle.

@@ -54,20 +54,14 @@ def each(pattern: str, scene: Snapshot, ask: Callable[[Item], Verdict]) -> Verdi
     return math.fsum(value for value, _ in verdicts) / len(verdicts), worst[1]
 
 
-def bodies_of(items: Sequence[Item]) -> list[Any]:
-    """Every body of some objects as solids. Raises NotSolid naming the object."""
-    found = []
-    for item in items:
-        mesh = surface(item)
-        if mesh.crossings is None:
-            raise meshes.NotSolid(f"{item.name}: has too many triangles to be checked")
-        if mesh.crossings:
-            raise meshes.NotSolid(f"{item.name}: its surface cuts through itself at {mesh.crossings} places")
-        try:
-            found += meshes.bodies(mesh.vertices, mesh.triangles)
-        except meshes.NotSolid as fault:
-            raise meshes.NotSolid(f"{item.name}: {fault}") from None
-    return found
+def bodies_of(item: Item) -> list[Any]:
+    """Every body of an object as a solid. Raises NotSolid."""
+    mesh = surface(item)
+    if mesh.crossings is None:
+        raise meshes.NotSolid("it has too many triangles to be checked")
+    if mesh.crossings:
+        raise meshes.NotSolid(f"its surface cuts through itself at {mesh.crossings} places")
+    return meshes.bodies(mesh.vertices, mesh.triangles)
 
 
 def whole(pattern: str, scene: Snapshot) -> Any:
@@ -75,7 +69,12 @@ def whole(pattern: str, scene: Snapshot) -> Any:
     items = chosen(pattern, scene)
     if not items:
         raise meshes.NotSolid(f"there is no visible mesh {pattern!r}")
-    solids = bodies_of(items)
+    solids = []
+    for item in items:
+        try:
+            solids += bodies_of(item)
+        except meshes.NotSolid as fault:
+            raise meshes.NotSolid(f"{item.name}: {fault}") from None
     united = meshes.union(solids)
     doubled = meshes.doubled_share(solids, united)
     if doubled > DOUBLED:

@@ -169,8 +169,8 @@ def worker_command(python: str, folder: str) -> list[str]:
     return [python, "-I", "-B", f"{folder}/worker.py"]
 
 
-def start_worker(backend: str, memory_mb: int = 2048) -> BlenderWorker:
-    """A worker with an empty scene, ready, in a sandbox of its own. The caller closes it.
+def start_worker(backend: str, memory_mb: int = 2048, hidden: tuple[Path, ...] = ()) -> BlenderWorker:
+    """A worker with an empty scene, ready, in a sandbox of its own that does not see `hidden`. The caller closes it.
 
     Raises SandboxError when it does not come up.
     """
@@ -178,6 +178,7 @@ def start_worker(backend: str, memory_mb: int = 2048) -> BlenderWorker:
     folder = Path(__file__).parent / "worker"
     spec = SandboxSpec(
         mounts=(*interpreter_mounts(python), Mount(folder, WORKER_TARGET, private=True)),
+        hidden=hidden,
         env={"BLENDER_USER_RESOURCES": "/tmp/blender"},
         # Blender starts a thread for each core it sees
         limits=Limits(memory_mb=max(memory_mb, 2048), cpus=2.0, processes=512, file_mb=512),

@@ -95,6 +95,10 @@ def camera(check: kinds.CameraCheck, scene: Snapshot) -> Verdict:
     left, right = seen.min(axis=0), seen.max(axis=0)
     if (left < check.margin - SLACK).any() or (right > 1 - check.margin + SLACK).any():
         return 0.0, f"{named} spans {tells(left)} to {tells(right)} of the picture, beyond the margin"
+    if check.visible_share is not None:
+        share = _visible(eye, items, scene)
+        if share < check.visible_share:
+            return 0.0, f"{named}: only {share:.0%} of what faces the camera is unhidden"
     asked = [(True, f"spans {tells(left)} to {tells(right)} of the picture")]
     if check.fill is not None:
         side = float((right - left).max())
@@ -109,9 +113,6 @@ def camera(check: kinds.CameraCheck, scene: Snapshot) -> Verdict:
         way = eye.location - (low + high) / 2
         angle = math.degrees(math.atan2(way[2], math.hypot(way[0], way[1])))
         asked.append((check.elevation_deg[0] <= angle <= check.elevation_deg[1], f"from {angle:.1f} degrees above"))
-    if check.visible_share is not None:
-        share = _visible(eye, items, scene)
-        asked.append((share >= check.visible_share, f"{share:.0%} unhidden"))
     failed = [told for holds, told in asked if not holds]
     return 1 - len(failed) / len(asked), "; ".join(failed or [told for _, told in asked])
 

@@ -119,7 +119,7 @@ def solid(check: kinds.SolidCheck, scene: Snapshot) -> Verdict:
         mesh = surface(item)
         if mesh.loose_edges or len(np.unique(mesh.triangles)) < len(mesh.vertices):
             return 0.0, "it has vertices or edges of no face"
-        found = bodies_of([item])
+        found = bodies_of(item)
         if len(found) != check.bodies:
             return 0.0, f"it has {len(found)} bodies, asked {check.bodies}"
         doubled = meshes.doubled_share(found, meshes.union(found))

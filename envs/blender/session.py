@@ -85,7 +85,7 @@ class BlenderSession(Session):
             worker.close()
 
     def _start(self) -> BlenderWorker:
-        return start_worker(self.config.sandbox, self.task.file.environment.memory_mb)
+        return start_worker(self.config.sandbox, self.task.file.environment.memory_mb, self.hidden)
 
     def _live(self) -> BlenderWorker:
         if self.worker is None:

@@ -39,7 +39,8 @@ class SearchIndex:
     """Built once an episode."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._base = sqlite3.connect(":memory:")
+        # one thread at a time uses an episode, but not always the same one
+        self._base = sqlite3.connect(":memory:", check_same_thread=False)
         self._base.execute("CREATE VIRTUAL TABLE passages USING fts5(terms, document UNINDEXED, tokenize='ascii')")
         self._hits: list[Hit] = []
         rows = []

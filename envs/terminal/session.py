@@ -90,7 +90,8 @@ class TerminalSession(Session):
         self._shell: Shell | None = None
 
     def open(self) -> str:
-        spec = SandboxSpec(workspace=prepare(self.task, self.config.sandbox), limits=task_limits(self.task))
+        first = prepare(self.task, self.config.sandbox)
+        spec = SandboxSpec(workspace=first, hidden=self.hidden, limits=task_limits(self.task))
         self._sandbox = open_sandbox(self.config.sandbox, spec)
         self._sandbox.start()
         self._shell = self._sandbox.shell()

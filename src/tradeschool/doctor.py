@@ -19,7 +19,7 @@ from tradeschool.sandbox.factory import backend_class
 BLENDER_PYTHON = "tradeschool.envs.blender.client:blender_python"
 LIBRARIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "blender": ("scipy", "trimesh", "manifold3d"),
+        "blender": ("scipy", "manifold3d"),
         "docqa": ("pypdfium2", "pdfplumber", "openpyxl", "docx", "lxml", "rapidfuzz"),
     }
 )

@@ -6,8 +6,9 @@ import io
 import os
 import secrets
 import tarfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -58,21 +59,27 @@ def token() -> str:
 
 
 @pytest.fixture
-def host_processes() -> Callable[[str], list[str]]:
-    """Gives the command lines of this machine's processes that hold a word, those inside sandboxes too."""
+def host_processes() -> Callable[..., list[str]]:
+    """Gives the command lines of this machine's processes that hold a word, those inside sandboxes too.
 
-    def find(word: str) -> list[str]:
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-            except OSError:
-                continue
-            if word in line and folder.name != str(os.getpid()):
-                found.append(line)
-        return found
+    `host_processes(word, wait_s=10)` waits for the first to appear, `gone_s=10` for the last to go.
+    """
+
+    def find(word: str, wait_s: float = 0, gone_s: float = 0) -> list[str]:
+        deadline = time.monotonic() + max(wait_s, gone_s)
+        while True:
+            found = [line for line in _command_lines() if word in line]
+            if bool(found) == (gone_s == 0) or time.monotonic() >= deadline:
+                return found
 
     return find
+
+
+def _command_lines() -> Iterator[str]:
+    for folder in Path("/proc").glob("[0-9]*"):
+        if folder.name != str(os.getpid()):
+            with suppress(OSError):
+                yield (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
 
 
 class Tar:

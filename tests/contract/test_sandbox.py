@@ -37,7 +37,7 @@ def test_close_ends_every_process(backend: str, token: str, host_processes) -> N
     with open_sandbox(backend, SandboxSpec()) as sandbox:
         sandbox.run(f"setsid nohup sleep {token} >/dev/null 2>&1 &")
         sandbox.shell().run(f"sleep {token} &")
-        assert host_processes(token)
+        assert host_processes(token, wait_s=10)
     assert not host_processes(token)
 
 

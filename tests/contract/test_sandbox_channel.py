@@ -92,10 +92,10 @@ def test_a_missing_program_is_an_error(box: Sandbox) -> None:
 def test_closing_kills_the_program(fresh, token: str, host_processes) -> None:
     channel = fresh().connect(["bash", "-c", f"trap '' TERM HUP INT; echo up; sleep {token}; sleep {token}"])
     channel.read(3, 10)
-    assert host_processes(token)
+    assert host_processes(token, wait_s=10)
     channel.close()
     channel.close()
-    assert not host_processes(token)
+    assert not host_processes(token, gone_s=10)
     with pytest.raises(SandboxError) as caught:
         channel.write(b"x", 1)
     assert caught.value.kind == "closed"

@@ -70,7 +70,7 @@ def test_nothing_of_the_hosts_files_is_seen(box: Sandbox, tmp_path: Path) -> Non
 def test_nothing_of_the_hosts_processes_is_seen(box: Sandbox, token: str, host_processes) -> None:
     with subprocess.Popen(["sleep", token]) as process:
         try:
-            assert host_processes(token)
+            assert host_processes(token, wait_s=10)
             assert token.encode() not in box.run("cat /proc/[0-9]*/cmdline").stdout
             box.run(["kill", "-9", str(process.pid)])
             assert process.poll() is None

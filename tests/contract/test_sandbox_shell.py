@@ -129,7 +129,7 @@ def test_a_server_in_the_background_is_not_waited_for(fresh, token: str, host_pr
     result = shell.run(f"nohup sleep {token} & echo up")
     assert result.exit_code == 0
     assert "up\n" in result.output
-    assert host_processes(token)
+    assert host_processes(token, wait_s=10)
     assert shell.run("echo next").output.endswith("next\n")
 
 

@@ -56,7 +56,9 @@ def test_the_hosts_user_is_unprivileged() -> None:
 
 def test_process_one_cannot_be_traced_or_ended() -> None:
     with open_sandbox("namespace", SandboxSpec()) as sandbox:
-        done = sandbox.run("kill -9 1; kill -TERM 1; cat /proc/1/fd/* /proc/1/mem /proc/1/environ | head -c 1; echo alive")
+        done = sandbox.run(
+            "kill -9 1; kill -TERM 1; cat /proc/1/fd/* /proc/1/mem /proc/1/environ | head -c 1; echo alive"
+        )
         assert done.stdout == b"alive\n"
         assert sandbox.run("readlink /proc/1/fd/0 /proc/1/exe").stdout == b""
         assert sandbox.run("echo still").stdout == b"still\n"

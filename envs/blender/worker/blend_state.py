@@ -57,9 +57,9 @@ def open_blend(blob):
         raise Illegal(f"the file does not open as a .blend: {error}") from error
     finally:
         os.remove(path)
-    _refuse_code()
     bpy.context.preferences.edit.use_global_undo = False
     _adopt()
+    _refuse_code()
     return {}
 
 

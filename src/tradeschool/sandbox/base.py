@@ -63,12 +63,14 @@ class SandboxSpec:
     """What to start: files to begin with, what to show of the host, limits.
 
     `workspace` is a tar of the workspace's content at the start (None: empty); equal bytes are unpacked once and
-    shared. `image` names a root file system of the back end (`base` is the only one so far).
+    shared. `hidden` are folders of the host that stay out of sight even where a mount or a system folder holds them.
+    `image` names a root file system of the back end (`base` is the only one so far).
     """
 
     image: str = "base"
     workspace: bytes | None = field(default=None, repr=False)
     mounts: tuple[Mount, ...] = ()
+    hidden: tuple[Path, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
 

@@ -2,7 +2,7 @@
 
 Covered: what the contract in `base.py` says, with the container's limits on memory (no swap), processes and CPU, its
 own root file system (which can be written to, unlike that of the namespace back end), no network interface but `lo`,
-no capability, the engine's seccomp filter. A container ends by itself when its owner dies, and after a day.
+no capability, the engine's seccomp filter. A container ends by itself when its owner dies.
 Not covered: the quota of a disk; that root inside is not root outside (run the engine with `userns-remap`).
 """
 
@@ -56,14 +56,14 @@ from tradeschool.sandbox.pexpect_shell import BASH, PexpectShell
 from tradeschool.sandbox.tasktools import task_tools
 
 IMAGES = {"base": BASE_IMAGE}
-LIFE_S = 86_400
 TRANSFER_TIMEOUT_S = 300.0
+KILL_TIMEOUT_S = 3.0
 KILLED = 137
 
-# Process 1. It reaps orphans, as bash does while it waits, and ends with its input, which the owner holds open.
-# Signals from inside do not end it: `sleep` as the main process would die of a `kill -1`, and the sandbox with it.
-SUPERVISOR = f"""trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE TSTP
-while IFS= read -r -n 1 -t {LIFE_S} _; do :; done"""
+# Process 1: it counts its input, which the owner holds open, and so ends with the owner. The kernel reaps for one that
+# ignores SIGCHLD, and lets no signal from inside end process 1. (With an init above it, the main program would die of
+# a `kill -9 -1` inside, and the sandbox with it; bash as process 1 leaves zombies.)
+SUPERVISOR = ["/usr/bin/env", "--ignore-signal=CHLD", "/usr/bin/wc", "-c"]
 
 
 class DockerSandbox(Sandbox):
@@ -110,7 +110,7 @@ class DockerSandbox(Sandbox):
         with engine_errors():
             made = api.create_container(
                 image,
-                ["/bin/bash", "-c", SUPERVISOR],
+                SUPERVISOR,
                 name=f"tradeschool-{secrets.token_hex(8)}",
                 hostname="sandbox",
                 user="0:0",
@@ -301,15 +301,21 @@ class DockerSandbox(Sandbox):
         return helper_output(done.stdout or done.stderr, path)
 
     def _is_running(self) -> bool:
+        """Whether the container still runs, after a program of it was killed: perhaps with the whole container."""
+        # the engine hears of a program's end before the container's; once it has tried another one, it knows
+        with contextlib.closing(Exec(engine(), self._container, ["/bin/true"])) as process:
+            collect(process, b"", {STDOUT: HeadTail(1000), STDERR: HeadTail(1000)}, time.monotonic() + 10)
         with engine_errors():
             return bool(engine().inspect_container(self._container)["State"]["Running"])
 
     def _kill(self, pid: int) -> None:
-        """Kill a process and its group, by its number inside."""
+        """Kill a process and its group, by its number inside, and see that they are gone."""
         if self._container and not self._ending:
-            argv = ["/bin/bash", "-c", f"kill -9 -- -{pid}"]
+            argv = ["/bin/bash", "-c", f"while kill -9 -- -{pid}; do sleep 0.01; done 2>/dev/null"]
             with contextlib.closing(Exec(engine(), self._container, argv)) as process:
-                collect(process, b"", {STDOUT: HeadTail(1000), STDERR: HeadTail(1000)}, time.monotonic() + 10)
+                collect(
+                    process, b"", {STDOUT: HeadTail(1000), STDERR: HeadTail(1000)}, time.monotonic() + KILL_TIMEOUT_S
+                )
 
     def _kill_all(self) -> None:
         """Every process at once, by ending process 1: it works with no process left to fork, and no shell to trust."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import docker
 import docker.utils
 import requests
-from docker.errors import APIError, DockerException, NotFound
+from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 
 from tradeschool.errors import SandboxError
 
@@ -41,20 +42,28 @@ def address() -> str:
 @cache
 def _connect(pid: int, base_url: str) -> docker.APIClient:
     with engine_errors():
+        scheme, _, path = base_url.partition("://")
+        if scheme in ("unix", "http+unix"):
+            # by hand first: the SDK leaves its socket open when there is nobody to connect to
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.settimeout(ANSWER_TIMEOUT_S)
+                probe.connect(path)
         settings = docker.utils.kwargs_from_env()
         return docker.APIClient(base_url, version="auto", timeout=ANSWER_TIMEOUT_S, tls=settings.get("tls", False))
 
 
 @contextlib.contextmanager
 def engine_errors() -> Iterator[None]:
-    """Turns what the SDK raises into SandboxError: `gone` for a container that is no more, else `engine`."""
+    """Turns what the SDK raises into SandboxError: `image` and `gone` for what is not there, else `engine`."""
     try:
         yield
+    except ImageNotFound as error:
+        raise SandboxError(f"the Docker engine: {error.explanation}. {SETUP_HINT}.", kind="image") from error
     except NotFound as error:
         raise SandboxError(f"the container is gone ({error.explanation}).", kind="gone") from error
     except APIError as error:
-        gone = error.status_code == 409 and "is not running" in str(error.explanation)
-        kind = "gone" if gone else "engine"
+        # which status a stopped container gives depends on the call and on the engine's version
+        kind = "gone" if "is not running" in str(error.explanation) else "engine"
         raise SandboxError(f"the Docker engine refused: {error.explanation or error}.", kind=kind) from error
     except (DockerException, requests.RequestException, OSError, ValueError) as error:
         raise SandboxError(explain(error, address()), kind="engine") from error

@@ -43,6 +43,7 @@ from tradeschool.sandbox.base import (
 from tradeschool.sandbox.box import copy_readable, make_box, remove_tree
 from tradeschool.sandbox.bwrap import Layout, bwrap_argv, launch_argv, reachable, required_programs
 from tradeschool.sandbox.cgroup import Cgroup, make_cgroup
+from tradeschool.sandbox.hiding import covers
 from tradeschool.sandbox.link import Link
 from tradeschool.sandbox.pexpect_shell import BASH, PexpectShell
 from tradeschool.sandbox.pipes import PipeChannel, Pipes, run_to_end
@@ -91,7 +92,8 @@ class NamespaceSandbox(Sandbox):
         self._layout = Layout(self._box / "root", self._box / "upper", self._box / "work", lower)
         tools = task_tools()
         self._python = tools.python
-        self._mounts, self._staged = self._place((*tools.mounts, *self.spec.mounts), run)
+        mounts = (*tools.mounts, *self.spec.mounts)
+        self._mounts, self._staged = self._place((*mounts, *covers(mounts, self.spec.hidden, system=True)), run)
         self._launch(run)
 
     def run(

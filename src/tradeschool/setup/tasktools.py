@@ -8,17 +8,30 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from tradeschool.errors import UsageError
 from tradeschool.home import make_folder
 from tradeschool.sandbox.tasktools import TARGET, host_python, tools_folder
+from tradeschool.setup.docker_engine import apt_install, can_install
 from tradeschool.setup.venv import is_current, pip, requirements, stamp
 
 EXTRA = "task-tools"
+PROGRAMS = ("git",)
+"""What tasks may ask for beyond a Debian base system; a namespace sandbox has the host's."""
 
 
 def setup_tasktools(report: Callable[[str], object] = print) -> Path:
-    """Make the folder for namespace sandboxes, or keep it when it is current. Raises UsageError when pip fails."""
+    """Make the folder for namespace sandboxes, or keep it when it is current, and install the programs.
+
+    Raises UsageError when pip or apt fails, or when a program is missing that only an administrator can install.
+    """
     folder = tools_folder()
     make_tools(folder, host_python(), report)
+    missing = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing and not can_install():
+        raise UsageError(f"tasks need {', '.join(missing)}. Install it: apt-get install {' '.join(missing)}", kind="apt")
+    if missing:
+        report(f"task tools: installing {', '.join(missing)}")
+        apt_install(missing)
     return folder
 
 
