@@ -48,7 +48,7 @@ class Session(ABC):
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """Every pack's folder: with their tests and solutions they stay out of a sandbox, wherever they are installed."""
+        """Every pack's folder: tests and solutions stay out of a sandbox, wherever the package is installed."""
         return (self.task.paths.root.parent, *builtin_packs().values())
 
     @abstractmethod
@@ -75,7 +75,7 @@ class Session(ABC):
 class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
     """Base of the environments. Subclasses set `family` and `session_class`, and carry the card."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own declaration
     family: ClassVar[str]
     session_class: ClassVar[type[Session]]
 

@@ -66,7 +66,7 @@ def imports(file: Path) -> set[str]:
     ],
 )
 def test_imports_point_one_way(folder: str, forbidden: tuple[str, ...]) -> None:
-    files = [file for file in (ROOT / folder).rglob("*.py")]
+    files = list((ROOT / folder).rglob("*.py"))
     assert files
     for file in files:
         wrong = sorted(name for name in imports(file) if name.startswith(forbidden))

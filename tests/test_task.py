@@ -63,7 +63,7 @@ def test_binary_and_huge_files_are_refused(tmp_path: Path) -> None:
 def test_an_empty_instruction_is_refused(tmp_path: Path) -> None:
     root = write_pack(tmp_path)
     (root / "one" / "instruction.md").write_text(" \n")
-    with pytest.raises(TaskError, match="instruction.md"):
+    with pytest.raises(TaskError, match=r"instruction\.md"):
         TaskPack.load(root)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -85,10 +86,8 @@ def test_text_that_is_no_json_is_explained(text: str) -> None:
 @given(JSON)
 def test_no_action_raises_anything_else(action: Any) -> None:
     for tried in (action, {"name": "shell", "arguments": action}, {"name": action}):
-        try:
-            parse_call(tried, TOOLS)
-        except MalformedCall as error:
-            assert "\n" not in str(error) or isinstance(action, str | dict | list)
+        with contextlib.suppress(MalformedCall):
+            assert parse_call(tried, TOOLS).name in ("shell", "submit")
 
 
 def test_the_function_schema_is_closed() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tradeschool.envs.base import ToolEnv
-from tradeschool.envs.terminal.session import TerminalSession
 from tradeschool.errors import TaskError
 from tradeschool.task import Task
+
+from ..base import Session, ToolEnv
+from .session import TerminalSession
 
 
 class TerminalEnv(ToolEnv):
@@ -37,16 +38,16 @@ class TerminalEnv(ToolEnv):
     is graded then too.
 
     ## Arguments
-    `pack` (a built-in pack's name or a folder; `"starter"`), `task` (an id; None: the seed draws one), `split` (`train`,
-    `dev`, `test`, `private`; None: any), `sandbox` (`"auto"`, `"docker"`, `"namespace"`), `max_steps` (None: the
-    task's), `render_mode` (`"ansi"`, `"rgb_array"`).
+    `pack` (a built-in pack's name or a folder; `"starter"`), `task` (an id; None: the seed draws one), `split`
+    (`train`, `dev`, `test`, `private`; None: any), `sandbox` (`"auto"`, `"docker"`, `"namespace"`),
+    `max_steps` (None: the task's), `render_mode` (`"ansi"`, `"rgb_array"`).
 
     ## Version history
     - v0: first version.
     """
 
     family: ClassVar[str] = "terminal"
-    session_class: ClassVar[type[TerminalSession]] = TerminalSession
+    session_class: ClassVar[type[Session]] = TerminalSession
 
     @classmethod
     def check_task(cls, task: Task) -> None:

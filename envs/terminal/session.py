@@ -5,14 +5,15 @@ from __future__ import annotations
 import posixpath
 from typing import ClassVar
 
-from tradeschool.envs.base import Session, SessionConfig
-from tradeschool.envs.terminal.verify import AGENT_MADE, collect, spoiled, verify
-from tradeschool.envs.terminal.workspace import prepare, task_limits
 from tradeschool.errors import SandboxError
 from tradeschool.rewards import Reward
 from tradeschool.sandbox import Sandbox, SandboxSpec, Shell, open_sandbox
 from tradeschool.sandbox.base import WORKSPACE
 from tradeschool.tools import Tool, ToolResult
+
+from ..base import Session, SessionConfig
+from .verify import AGENT_MADE, collect, spoiled, verify
+from .workspace import prepare, task_limits
 
 MAX_TIMEOUT_S = 3600.0
 _PATH = {

@@ -15,12 +15,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from tradeschool.envs.terminal.workspace import prepare, task_limits
 from tradeschool.errors import SandboxError, VerifierError
 from tradeschool.rewards import Part, Reward
 from tradeschool.sandbox import Limits, Mount, Sandbox, SandboxSpec, open_sandbox
 from tradeschool.sandbox.archive import check_confined, pack_folder
 from tradeschool.task import Task
+
+from .workspace import prepare, task_limits
 
 GRADER = "/opt/grader"
 PYTHON = "/opt/tradeschool/bin/python3"

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 import jsonschema
 import numpy as np
+from jsonschema.exceptions import best_match
 from jsonschema.protocols import Validator
 
 from tradeschool.errors import did_you_mean
@@ -107,7 +108,7 @@ def parse_call(action: Any, tools: Sequence[Tool]) -> ToolCall:
     if stray:
         raise MalformedCall(f"An action has only 'name' and 'arguments', not {sorted(map(str, stray))[0]!r}.")
     try:
-        error = jsonschema.exceptions.best_match(by_name[name].validator.iter_errors(dict(arguments)))
+        error = best_match(by_name[name].validator.iter_errors(dict(arguments)))
     except RecursionError:
         raise MalformedCall(f"{name}: the arguments are nested too deeply.") from None
     if error is not None:
@@ -167,7 +168,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
     where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
     if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
         known = error.schema.get("properties", {})
-        stray = next((key for key in error.instance if key not in known), "")
+        stray = next((key for key in cast(Mapping[str, Any], error.instance) if key not in known), "")
         return f"there is no argument {stray!r}.{did_you_mean(str(stray), known)}"
     message = error.message if len(error.message) < 200 else f"{error.message[:200]}..."
     return f"argument {where!r}: {message}." if where else f"{message}."

@@ -138,7 +138,7 @@ def test_vector_environments(env_id: str, mode: str) -> None:
         assert observations["text"][0] == observations["text"][1] != ""
         assert len(infos["instruction"]) == 2
         actions = ({"name": "submit", "arguments": {}}, {"name": "submit", "arguments": {}})
-        observations, rewards, terminated, truncated, infos = envs.step(actions)
+        observations, rewards, terminated, _, infos = envs.step(actions)
         assert rewards.tolist() == [0.0, 0.0]
         assert terminated.tolist() == [True, True]
         assert infos["reward"][0].valid

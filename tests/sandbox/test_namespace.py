@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ def test_nothing_is_left_behind() -> None:
     assert folders() <= before | set()
     for controller in ("memory", "pids", "cpu"):
         left = Path("/sys/fs/cgroup") / controller / "tradeschool"
-        assert not left.exists() or not [p for p in left.iterdir() if p.is_dir() and p.name == sandbox._name]
+        assert not left.exists() or not [p for p in left.iterdir() if p.is_dir() and p.name not in folders()]
 
 
 def test_the_hosts_user_is_unprivileged() -> None:
@@ -46,8 +48,10 @@ def test_the_hosts_user_is_unprivileged() -> None:
             b"1",
         ]
         assert isinstance(sandbox, NamespaceSandbox)
-        assert sandbox._process is not None
-        children = Path(f"/proc/{sandbox._process.pid}/task/{sandbox._process.pid}/children").read_text().split()
+        assert sandbox._life is not None
+        outer = sandbox._life.process
+        assert outer is not None
+        children = Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text().split()
         assert os.stat(f"/proc/{children[0]}").st_uid in (0, runtime().uid)  # 0: process 1 cannot be looked into
         status = Path(f"/proc/{children[0]}/status").read_text()
         assert f"Uid:\t{runtime().uid}\t" in status
@@ -71,7 +75,7 @@ def test_a_sandbox_ends_with_its_owner() -> None:
         "sandbox = open_sandbox('namespace', SandboxSpec())\n"
         "sandbox.start()\n"
         "sandbox.run('setsid sleep 4321 & disown')\n"
-        "print(sandbox._process.pid, flush=True)\n"
+        "print(sandbox._life.process.pid, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     import sys
@@ -126,3 +130,16 @@ def test_commands_are_typed_in_short_plain_lines(text: str) -> None:
     assert all(len(line) < 1000 and line.isascii() and line.isprintable() for line in lines)
     typed = subprocess.run(["bash", "-c", 'printf %b "$1"', "x", "".join(lines)], capture_output=True, check=True)
     assert typed.stdout == text.encode()
+
+
+def test_what_an_agent_did_to_its_system_does_not_bear_on_reading_it_out() -> None:
+    spoil = (
+        "echo made > kept; mkdir /tmp/x; mv /opt /opt2; ln -s /workspace /opt; rm -rf /etc; ln -s /workspace /etc; "
+        "mv /tmp /tmp2; ln -s /proc /tmp; echo /workspace/kept > ld.so.preload; rm -f /bin /lib /lib64 /sbin"
+    )
+    with open_sandbox("namespace", SandboxSpec()) as sandbox:
+        sandbox.run(spoil)
+        sandbox.freeze()
+        with tarfile.open(fileobj=io.BytesIO(sandbox.export(["/workspace", "/tmp2"]))) as found:
+            names = {member.name.removeprefix("./") for member in found}
+        assert {"workspace/kept", "tmp2/x"} <= names

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tradeschool.errors import SandboxError
-from tradeschool.sandbox.base import Limits, Mount
+from tradeschool.sandbox.base import Limits
+from tradeschool.sandbox.box import FROZEN, Box
 from tradeschool.sandbox.cgroup import Cgroup
 from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS
 from tradeschool.sandbox.runtime import HOST_ETC, Runtime
@@ -19,23 +18,11 @@ from tradeschool.sandbox.runtime import HOST_ETC, Runtime
 INIT_TARGET = "/opt/.tradeschool-init.py"
 
 
-@dataclass(frozen=True)
-class Layout:
-    """A sandbox's own folders on the host: `root` is its `/`, `lower` (if any) lies under `upper` at /workspace."""
-
-    root: Path
-    upper: Path
-    work: Path
-    lower: Path | None
-
-
-def bwrap_argv(
-    run: Runtime, layout: Layout, mounts: Sequence[Mount], python: str, info_fd: int, sock_fd: int
-) -> list[str]:
+def bwrap_argv(run: Runtime, box: Box, info_fd: int, sock_fd: int) -> list[str]:
     """bubblewrap's arguments: every namespace its own, system folders read-only, no network, no capability."""
     argv = [str(run.bwrap), "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "0", "--gid", "0"]
     argv += ["--hostname", "sandbox", "--as-pid-1", "--new-session", "--clearenv", "--info-fd", str(info_fd)]
-    argv += ["--bind", str(layout.root), "/"]
+    argv += ["--bind", str(box.root), "/"]
     for folder in SYSTEM_FOLDERS:
         if os.path.islink(folder):
             argv += ["--symlink", os.readlink(folder), folder]
@@ -44,12 +31,17 @@ def bwrap_argv(
     for name in HOST_ETC:
         argv += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     argv += ["--proc", "/proc", "--dev", "/dev"]
-    if layout.lower is not None:
-        argv += ["--overlay-src", str(layout.lower), "--overlay", str(layout.upper), str(layout.work), "/workspace"]
-    for mount in sorted(mounts, key=lambda mount: mount.target):
+    files = "/"
+    if box.frozen:
+        files = FROZEN
+        argv += ["--ro-bind", str(box.folder / "root"), FROZEN]
+    if box.lower is not None:
+        upper, work = str(box.folder / "upper"), str(box.folder / "work")
+        argv += ["--overlay-src", str(box.lower), "--overlay", upper, work, f"{files.rstrip('/')}/workspace"]
+    for mount in sorted(box.mounts, key=lambda mount: mount.target):
         argv += ["--ro-bind", str(mount.source), mount.target]
     argv += ["--ro-bind", str(run.init), INIT_TARGET, "--chdir", "/"]
-    return [*argv, "--", python, "-I", "-S", INIT_TARGET, str(sock_fd)]
+    return [*argv, "--", box.python, "-I", "-S", INIT_TARGET, str(sock_fd)]
 
 
 def launch_argv(
@@ -81,20 +73,3 @@ def required_programs(as_root: bool) -> None:
     for program in ("prlimit", *(("setpriv", "unshare", "mount") if as_root else ())):
         if shutil.which(program) is None:
             raise SandboxError(f"{program!r} is missing. Install it: apt-get install util-linux mount", kind="missing")
-
-
-def reachable(path: Path, uid: int) -> bool:
-    """Whether the user can get to `path` and read it, judged by the mode bits of it and of every folder above."""
-
-    def allowed(status: os.stat_result, need: int) -> bool:
-        shift = 6 if status.st_uid == uid else 0
-        return (status.st_mode >> shift) & need == need
-
-    path = path.resolve()
-    try:
-        target = path.stat()
-        return allowed(target, 0o5 if stat.S_ISDIR(target.st_mode) else 0o4) and all(
-            allowed(parent.stat(), 0o1) for parent in path.parents
-        )
-    except OSError:
-        return False

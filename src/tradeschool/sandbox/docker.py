@@ -9,21 +9,13 @@ Not covered: the quota of a disk; that root inside is not root outside (run the 
 from __future__ import annotations
 
 import contextlib
-import secrets
-import socket
-import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import docker
 from docker.errors import APIError
-from docker.types import LogConfig, Ulimit
-from docker.types import Mount as BindMount
 
 from tradeschool.errors import SandboxError
-from tradeschool.home import make_folder
 from tradeschool.sandbox.archive import check_archive
 from tradeschool.sandbox.base import (
     ENVIRONMENT,
@@ -35,15 +27,13 @@ from tradeschool.sandbox.base import (
     SandboxSpec,
     Shell,
 )
-from tradeschool.sandbox.box import copy_readable, remove_tree
+from tradeschool.sandbox.box import remove_tree
+from tradeschool.sandbox.docker_container import Lifeline, create, place, refuse_weak
 from tradeschool.sandbox.docker_engine import (
     BASE_IMAGE,
-    LABEL,
-    OWNER_LABEL,
     SETUP_HINT,
     engine,
     engine_errors,
-    owner,
     reap,
     remove,
 )
@@ -60,11 +50,6 @@ TRANSFER_TIMEOUT_S = 300.0
 KILL_TIMEOUT_S = 3.0
 KILLED = 137
 
-# Process 1: it counts its input, which the owner holds open, and so ends with the owner. The kernel reaps for one that
-# ignores SIGCHLD, and lets no signal from inside end process 1. (With an init above it, the main program would die of
-# a `kill -9 -1` inside, and the sandbox with it; bash as process 1 leaves zombies.)
-SUPERVISOR = ["/usr/bin/env", "--ignore-signal=CHLD", "/usr/bin/wc", "-c"]
-
 
 class DockerSandbox(Sandbox):
     """See the module. One thread at a time may use it."""
@@ -75,7 +60,7 @@ class DockerSandbox(Sandbox):
             raise SandboxError(f"the docker sandbox has no image {spec.image!r}; it knows 'base'.", kind="image")
         self._container = ""
         self._copies: Path | None = None
-        self._lifeline: Any = None
+        self._lifeline: Lifeline | None = None
         self._shells: list[PexpectShell] = []
         self._channels: list[DockerChannel] = []
         self._ending = False
@@ -85,7 +70,7 @@ class DockerSandbox(Sandbox):
         api = engine()
         with engine_errors():
             info = api.info()
-        _refuse_weak(info)
+        refuse_weak(info)
         for image in IMAGES.values():
             if not has_image(api, image):
                 raise SandboxError(f"the Docker engine has no image {image}. {SETUP_HINT}.", kind="image")
@@ -106,23 +91,9 @@ class DockerSandbox(Sandbox):
         image = IMAGES[self.spec.image]
         if self.spec.workspace is not None:
             image = workspace_image(api, image, self.spec.workspace)
-        mounts = self._place()
+        binds, self._copies = place((*task_tools().mounts, *self.spec.mounts))
+        self._container = create(api, image, self.spec.limits, binds)
         with engine_errors():
-            made = api.create_container(
-                image,
-                SUPERVISOR,
-                name=f"tradeschool-{secrets.token_hex(8)}",
-                hostname="sandbox",
-                user="0:0",
-                working_dir="/",
-                stdin_open=True,
-                labels={LABEL: "sandbox", OWNER_LABEL: owner()},
-                host_config=self._host_config(api, mounts),
-            )
-            self._container = made["Id"]
-            weaker = [line for line in made.get("Warnings") or [] if "discarded" in line.lower()]
-            if weaker:
-                raise SandboxError(f"the Docker engine cannot hold a limit: {weaker[0]}", kind="limits")
             api.start(self._container)
         self._attach()
 
@@ -207,60 +178,14 @@ class DockerSandbox(Sandbox):
     def _environment(self, more: Mapping[str, str] | None) -> dict[str, str]:
         return {**ENVIRONMENT, **self.spec.env, **(more or {})}
 
-    def _place(self) -> list[BindMount]:
-        """Read-only binds of the mounts, private sources copied; of two at one target the later holds."""
-        by_target = {mount.target: mount for mount in (*task_tools().mounts, *self.spec.mounts)}
-        binds = []
-        for number, mount in enumerate(by_target.values()):
-            source = mount.source
-            if not source.exists():
-                raise SandboxError(f"{source} is to be shown in the sandbox, but is not there.", kind="mount")
-            if mount.private:
-                if self._copies is None:
-                    self._copies = Path(tempfile.mkdtemp(dir=make_folder("docker"), prefix="mounts-"))
-                copy_readable(source, self._copies / str(number))
-                source = self._copies / str(number)
-            binds.append(BindMount(mount.target, str(source.resolve()), type="bind", read_only=True))
-        return binds
-
-    def _host_config(self, api: docker.APIClient, mounts: list[BindMount]) -> dict[str, Any]:
-        limits = self.spec.limits
-        memory = limits.memory_mb * 2**20
-        file_bytes = limits.file_mb * 2**20
-        return api.create_host_config(
-            network_mode="none",
-            ipc_mode="private",
-            mem_limit=memory,
-            memswap_limit=memory,
-            pids_limit=limits.processes,
-            nano_cpus=int(limits.cpus * 1e9),
-            ulimits=[
-                Ulimit(name="nofile", soft=limits.open_files, hard=limits.open_files),
-                Ulimit(name="fsize", soft=file_bytes, hard=file_bytes),
-                Ulimit(name="core", soft=0, hard=0),
-            ],
-            cap_drop=["ALL"],
-            security_opt=["no-new-privileges"],
-            mounts=mounts,
-            # what an agent writes to the output of process 1 would fill the host's disk
-            log_config=LogConfig(type=LogConfig.types.NONE),
-        )
-
     def _attach(self) -> None:
-        """Hold the input of process 1 open: with this process, the container ends."""
         self._detach()
-        with engine_errors():
-            self._lifeline = engine().attach_socket(self._container, params={"stdin": 1, "stream": 1})
+        self._lifeline = Lifeline(engine(), self._container)
 
     def _detach(self) -> None:
         lifeline, self._lifeline = self._lifeline, None
         if lifeline is not None:
-            sock: socket.socket = lifeline._sock
-            with contextlib.suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-            lifeline._response.close()
             lifeline.close()
-            sock.close()
 
     def _run(
         self,
@@ -303,19 +228,20 @@ class DockerSandbox(Sandbox):
     def _is_running(self) -> bool:
         """Whether the container still runs, after a program of it was killed: perhaps with the whole container."""
         # the engine hears of a program's end before the container's; once it has tried another one, it knows
-        with contextlib.closing(Exec(engine(), self._container, ["/bin/true"])) as process:
-            collect(process, b"", {STDOUT: HeadTail(1000), STDERR: HeadTail(1000)}, time.monotonic() + 10)
+        self._quietly(["/bin/true"], 10.0)
         with engine_errors():
             return bool(engine().inspect_container(self._container)["State"]["Running"])
 
     def _kill(self, pid: int) -> None:
         """Kill a process and its group, by its number inside, and see that they are gone."""
         if self._container and not self._ending:
-            argv = ["/bin/bash", "-c", f"while kill -9 -- -{pid}; do sleep 0.01; done 2>/dev/null"]
-            with contextlib.closing(Exec(engine(), self._container, argv)) as process:
-                collect(
-                    process, b"", {STDOUT: HeadTail(1000), STDERR: HeadTail(1000)}, time.monotonic() + KILL_TIMEOUT_S
-                )
+            script = f"for ((n = 0; n < 200; n++)); do kill -9 -- -{pid} || break; sleep 0.01; done"
+            self._quietly(["/bin/bash", "-c", script], KILL_TIMEOUT_S)
+
+    def _quietly(self, argv: list[str], limit_s: float) -> None:
+        sinks = {STDOUT: HeadTail(1000), STDERR: HeadTail(1000)}
+        with contextlib.closing(Exec(engine(), self._container, argv)) as process:
+            collect(process, b"", sinks, time.monotonic() + limit_s)
 
     def _kill_all(self) -> None:
         """Every process at once, by ending process 1: it works with no process left to fork, and no shell to trust."""
@@ -332,15 +258,3 @@ class DockerSandbox(Sandbox):
         self._shells.clear()
         self._channels.clear()
         self._detach()
-
-
-def _refuse_weak(info: Mapping[str, Any]) -> None:
-    if info.get("OSType") != "linux":
-        raise SandboxError(
-            f"the Docker engine runs {info.get('OSType')} containers; switch it to linux ones.", kind="engine"
-        )
-    for name, word in (("MemoryLimit", "memory"), ("PidsLimit", "processes")):
-        if info.get(name) is False:
-            raise SandboxError(
-                f"the Docker engine cannot limit {word}. Enable that control group in the host's kernel.", kind="limits"
-            )

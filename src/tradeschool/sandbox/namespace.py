@@ -12,12 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
-import secrets
-import select
-import signal
-import socket
 import stat
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -35,26 +30,26 @@ from tradeschool.sandbox.base import (
     Capabilities,
     Channel,
     Completed,
-    Mount,
+    Limits,
     Sandbox,
     SandboxSpec,
     Shell,
 )
-from tradeschool.sandbox.box import copy_readable, make_box, remove_tree
-from tradeschool.sandbox.bwrap import Layout, bwrap_argv, launch_argv, reachable, required_programs
-from tradeschool.sandbox.cgroup import Cgroup, make_cgroup
+from tradeschool.sandbox.box import FROZEN, Box
+from tradeschool.sandbox.bwrap import required_programs
 from tradeschool.sandbox.hiding import covers
+from tradeschool.sandbox.life import Life
 from tradeschool.sandbox.link import Link
 from tradeschool.sandbox.pexpect_shell import BASH, PexpectShell
 from tradeschool.sandbox.pipes import PipeChannel, Pipes, run_to_end
-from tradeschool.sandbox.runtime import Runtime, runtime
+from tradeschool.sandbox.runtime import runtime
 from tradeschool.sandbox.tasktools import task_tools
 
-START_TIMEOUT_S = 30.0
 TRANSFER_TIMEOUT_S = 300.0
 MAX_ARGUMENT = 100_000  # the kernel takes 128 KiB for one argument
 # files, folders and links only; what the sandbox's user cannot read is left out
-EXPORT = """cd / && { find "${@/#/./}" '(' -type f -o -type d -o -type l ')' -print0 2>/dev/null || true; } |
+EXPORT = """cd -- "$1" && shift &&
+{ find "${@/#/./}" '(' -type f -o -type d -o -type l ')' -print0 2>/dev/null || true; } |
 tar --create --null --no-recursion --files-from=- --numeric-owner --ignore-failed-read --warning=no-failed-read"""
 
 
@@ -65,14 +60,9 @@ class NamespaceSandbox(Sandbox):
         super().__init__(spec)
         if spec.image != "base":
             raise SandboxError(f"the namespace sandbox has no image {spec.image!r}; it knows 'base'.", kind="image")
-        self._name = secrets.token_hex(8)
-        self._box: Path | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pidfd: int | None = None
-        self._link: Link | None = None
-        self._cgroup = Cgroup()
+        self._box: Box | None = None
+        self._life: Life | None = None
         self._shells: list[PexpectShell] = []
-        self._frozen = False
 
     @classmethod
     def check(cls) -> Capabilities:
@@ -84,17 +74,16 @@ class NamespaceSandbox(Sandbox):
         run = runtime()
         required_programs(run.as_root)
         lower = None if self.spec.workspace is None else _image(self.spec.workspace)
-        self._box = make_box(self._name, run)
-        if lower is not None and not _overlay_works():
-            # for instance /var/lib on an overlay itself, as in a container
-            subprocess.run(["cp", "-a", f"{lower}/.", str(self._box / "root" / "workspace")], check=True)
-            lower = None
-        self._layout = Layout(self._box / "root", self._box / "upper", self._box / "work", lower)
         tools = task_tools()
-        self._python = tools.python
+        self._box = box = Box.make(run, tools.python)
+        if lower is None or overlay_works():
+            box.lower = lower
+        else:
+            # for instance /var/lib on an overlay itself, as in a container
+            subprocess.run(["cp", "-a", f"{lower}/.", str(box.root / "workspace")], check=True)
         mounts = (*tools.mounts, *self.spec.mounts)
-        self._mounts, self._staged = self._place((*mounts, *covers(mounts, self.spec.hidden, system=True)), run)
-        self._launch(run)
+        box.place((*mounts, *covers(mounts, self.spec.hidden, system=True)), run)
+        self._life = Life.begin(run, box, self.spec.limits)
 
     def run(
         self,
@@ -157,19 +146,23 @@ class NamespaceSandbox(Sandbox):
 
     def freeze(self) -> None:
         self._use()
-        self._end_processes()
-        self._frozen = True
+        self._end()
+        assert self._box is not None
+        self._box.freeze(runtime())
 
     def export(self, paths: Sequence[str], max_bytes: int = 512 * 2**20) -> bytes:
-        if self._frozen and self._link is None:
-            # a new process 1 over the same files, after every earlier process is gone
-            self._launch(runtime())
-        if self._link is None:
+        box = self._box
+        if box is None:
+            raise SandboxError("the sandbox is not running.", kind="state")
+        if box.frozen and self._life is None:
+            # a new process 1 to read by, after every earlier process is gone
+            self._life = Life.begin(runtime(), box, self.spec.limits)
+        if self._life is None:
             raise SandboxError("the sandbox is not running.", kind="state")
         names = [path.strip("/") or "." for path in paths]
-        command = ["bash", "-o", "pipefail", "-c", EXPORT, "export", *names]
+        command = ["bash", "-o", "pipefail", "-c", EXPORT, "export", FROZEN if box.frozen else "/", *names]
         # twice the limit, since a cut buffer keeps a half at each end
-        done = self._run(self._link, command, TRANSFER_TIMEOUT_S, "/", None, b"", 2 * max_bytes)
+        done = self._run(self._life.link, command, TRANSFER_TIMEOUT_S, "/", None, b"", 2 * max_bytes)
         if len(done.stdout) > max_bytes:
             raise SandboxError(f"{', '.join(paths)}: over the limit of {max_bytes} bytes.", kind="too_large")
         if done.exit_code:
@@ -181,15 +174,16 @@ class NamespaceSandbox(Sandbox):
         self._unpack(archive, "/")
 
     def close(self) -> None:
-        self._end_processes()
+        self._end()
         box, self._box = self._box, None
         if box is not None:
-            remove_tree(box)
+            box.remove()
 
     def _use(self) -> Link:
-        if self._link is None or self._frozen:
-            raise SandboxError(f"the sandbox is {'frozen' if self._frozen else 'not running'}.", kind="state")
-        return self._link
+        if self._life is None or self._box is None or self._box.frozen:
+            frozen = self._box is not None and self._box.frozen
+            raise SandboxError(f"the sandbox is {'frozen' if frozen else 'not running'}.", kind="state")
+        return self._life.link
 
     def _environment(self, more: Mapping[str, str] | None) -> dict[str, str]:
         return {**ENVIRONMENT, **self.spec.env, **(more or {})}
@@ -231,92 +225,19 @@ class NamespaceSandbox(Sandbox):
             said = done.stderr.decode("utf-8", "replace").strip()[:300]
             raise SandboxError(f"the files could not be unpacked in the sandbox: {said}.", kind="unpack")
 
-    def _place(self, mounts: Sequence[Mount], run: Runtime) -> tuple[list[Mount], list[tuple[Path, Path]]]:
-        """Make every mount's source reachable for the sandbox's user: private ones by copy, others by a bind."""
-        assert self._box is not None
-        placed, staged = [], []
-        for number, mount in enumerate(mounts):
-            here = self._box / "mounts" / str(number)
-            if not mount.source.exists():
-                raise SandboxError(f"{mount.source} is to be shown in the sandbox, but is not there.", kind="mount")
-            if mount.private:
-                copy_readable(mount.source, here)
-                placed.append(Mount(here, mount.target))
-            elif run.as_root and not reachable(mount.source, run.uid):
-                here.mkdir() if mount.source.is_dir() else here.touch()
-                staged.append((mount.source, here))
-                placed.append(Mount(here, mount.target))
-            else:
-                placed.append(mount)
-        return placed, staged
-
-    def _launch(self, run: Runtime) -> None:
-        assert self._box is not None
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._link = Link(ours)
-        info_read, info_write = os.pipe()
-        self._cgroup = make_cgroup(self._name, self.spec.limits)
-        argv = bwrap_argv(run, self._layout, self._mounts, self._python, info_write, theirs.fileno())
-        with open(self._box / "start.log", "w+b") as log, open(info_read, "rb") as info:
-            try:
-                self._process = subprocess.Popen(
-                    launch_argv(run, self.spec.limits, self._cgroup, self._staged, argv),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env={"PATH": os.environ.get("PATH", os.defpath)},
-                    cwd="/",
-                    pass_fds=[theirs.fileno(), info_write],
-                    start_new_session=True,
-                )
-            finally:
-                theirs.close()
-                os.close(info_write)
-            try:
-                self._pidfd = os.pidfd_open(json.loads(info.read())["child-pid"])
-                self._link.wait_ready(START_TIMEOUT_S)
-            except (SandboxError, ValueError, KeyError, OSError) as error:
-                log.seek(0)
-                said = log.read(2000).decode("utf-8", "replace").strip()
-                raise SandboxError(_explain_start(said or str(error)), kind="start") from error
-
     def _kill_all(self) -> None:
-        assert self._link is not None
-        self._link.kill_all()
+        assert self._life is not None
+        self._life.link.kill_all()
         for shell in self._shells:
             shell.lose("The shell was ended when another command ran into its time limit; a new one was started.")
 
-    def _end_processes(self) -> None:
+    def _end(self) -> None:
         for shell in self._shells:
             shell.close()
         self._shells.clear()
-        pidfd, self._pidfd = self._pidfd, None
-        if pidfd is not None:
-            # process 1's death is the death of every process in its namespace
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-            os.close(pidfd)
-        if self._link is not None:
-            self._link.close()
-            self._link = None
-        process, self._process = self._process, None
-        if process is not None:
-            if pidfd is None:
-                process.kill()
-            _await_end(process)
-        self._cgroup.remove()
-        self._cgroup = Cgroup()
-
-
-def _await_end(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a process that was killed, by its descriptor: Popen.wait with a time-out would poll and sleep."""
-    pidfd = os.pidfd_open(process.pid)
-    try:
-        if not select.select([pidfd], [], [], START_TIMEOUT_S)[0]:
-            raise SandboxError(f"process {process.pid} does not end though it was killed.", kind="cleanup")
-    finally:
-        os.close(pidfd)
-    process.wait()
+        life, self._life = self._life, None
+        if life is not None:
+            life.end()
 
 
 class Terminal(fdpexpect.fdspawn):
@@ -333,46 +254,36 @@ class Terminal(fdpexpect.fdspawn):
         return not self._over
 
 
-def _explain_start(said: str) -> str:
-    if "user namespace" in said or "uid map" in said or "Operation not permitted" in said:
-        return (
-            f"no user namespace can be made here ({said[:200]}). Allow it (sysctl kernel.unprivileged_userns_clone=1; "
-            "on Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0), or use --sandbox docker."
-        )
-    return f"the namespace sandbox does not start: {said[:500]}."
-
-
 def _image(workspace: bytes) -> Path:
     """The folder that a workspace's tar is unpacked in, once for equal bytes, owned by the sandbox's user."""
     folder = make_folder("images") / hashlib.sha256(workspace).hexdigest()[:32]
     if not folder.is_dir():
         with NamespaceSandbox(SandboxSpec()) as sandbox:
             sandbox._unpack(workspace, WORKSPACE)
-            sandbox.freeze()
+            sandbox._end()
             assert sandbox._box is not None
             # another process may be faster; its folder holds the same
             with contextlib.suppress(OSError):
-                (sandbox._box / "root" / "workspace").rename(folder)
+                (sandbox._box.root / "workspace").rename(folder)
     return folder
 
 
 @cache
-def _overlay_works() -> bool:
-    run = runtime()
-    sandbox = NamespaceSandbox(SandboxSpec())
+def overlay_works() -> bool:
+    """Whether an overlay can be mounted over a folder here, tried once."""
+    run, tools = runtime(), task_tools()
+    box = Box.make(run, tools.python)
     try:
-        sandbox._box = box = make_box(sandbox._name, run)
-        (box / "lower").mkdir()
-        sandbox._layout = Layout(box / "root", box / "upper", box / "work", box / "lower")
-        sandbox._python, sandbox._mounts, sandbox._staged = task_tools().python, [], []
-        sandbox._mounts, sandbox._staged = sandbox._place(task_tools().mounts, run)
-        sandbox._launch(run)
+        box.lower = box.folder / "lower"
+        box.lower.mkdir()
+        box.place(tools.mounts, run)
+        Life.begin(run, box, Limits()).end()
     except SandboxError:
         return False
     else:
         return True
     finally:
-        sandbox.close()
+        box.remove()
 
 
 @cache
@@ -382,7 +293,8 @@ def _check() -> Capabilities:
         if done.exit_code:
             said = done.stderr.decode("utf-8", "replace").strip()
             raise SandboxError(f"the namespace sandbox runs no program: {said}.", kind="start")
-        version = sandbox._cgroup.version
+        assert sandbox._life is not None
+        version = sandbox._life.cgroup.version
     groups = f"control group v{version}" if version else "resource limits"
     return Capabilities(
         memory=f"{groups}, {'whole sandbox' if version else 'each process'}",

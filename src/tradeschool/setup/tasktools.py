@@ -28,7 +28,8 @@ def setup_tasktools(report: Callable[[str], object] = print) -> Path:
     make_tools(folder, host_python(), report)
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing and not can_install():
-        raise UsageError(f"tasks need {', '.join(missing)}. Install it: apt-get install {' '.join(missing)}", kind="apt")
+        names = " ".join(missing)
+        raise UsageError(f"tasks need {names}. Install it: apt-get install {names}", kind="apt")
     if missing:
         report(f"task tools: installing {', '.join(missing)}")
         apt_install(missing)

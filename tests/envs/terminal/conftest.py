@@ -32,7 +32,7 @@ RIGHT = "def answer():\n    return 42\n"
 
 
 def write_task(root: Path, toml: str = TOML, tests: str = TESTS, **files: str) -> Path:
-    """A pack `mine` with one task `one`; `files` are further ones of the task, `__` standing for `/`, `_dot_` for `.`"""
+    """A pack `mine` with one task `one`. `files` are more of its files: `__` stands for `/`, `_dot_` for `.`"""
     task = root / "one"
     for folder in ("tests", "environment/workspace", "solution"):
         (task / folder).mkdir(parents=True)
