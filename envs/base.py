@@ -124,6 +124,11 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
         if not task.paths.tests.is_dir():
             raise TaskError(f"{task.paths.tests}: missing. A task needs tests/ to be graded by.")
 
+    @classmethod
+    def try_task(cls, task: Task, backend: str) -> None:
+        """Checks before a run that need a sandbox, where a task's files call for one. Raises TaskError, SandboxError."""
+        return None
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:

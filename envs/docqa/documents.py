@@ -23,6 +23,7 @@ REMEDIES = {
 }
 SUFFIXES = frozenset({".pdf", ".xlsx", ".docx", ".html", ".htm", ".csv", ".txt", ".md", ".markdown"})
 MAX_DOCUMENTS = 200
+OLE_MAGIC = b"\xd0\xcf\x11\xe0"
 
 
 class DocumentError(Exception):
@@ -114,3 +115,12 @@ def document_names(task: Task) -> tuple[str, ...]:
         if not path.stat().st_size:
             raise TaskError(f"{path}: is empty (0 bytes). {REMEDIES['empty']}", kind="empty")
     return tuple(path.name for path in paths)
+
+
+def looks_encrypted(path: Path) -> bool:
+    """Whether a file has the marks of encryption, by its bytes alone: nothing is parsed. It may still open.
+
+    An encrypted PDF names /Encrypt in its trailer; an encrypted XLSX or DOCX is an OLE file and no ZIP.
+    """
+    raw = path.read_bytes()
+    return b"/Encrypt" in raw if path.suffix.lower() == ".pdf" else raw.startswith(OLE_MAGIC)

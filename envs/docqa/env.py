@@ -6,8 +6,8 @@ from tradeschool.errors import TaskError
 from tradeschool.task import Task
 from tradeschool.verify.answers import AnswerKey
 
-from ..base import ToolEnv
-from .documents import document_folder, document_names
+from ..base import SessionConfig, ToolEnv
+from .documents import document_folder, document_names, looks_encrypted
 from .session import DocQASession
 
 
@@ -54,7 +54,7 @@ class DocQAEnv(ToolEnv):
     def check_task(cls, task: Task) -> None:
         """Finds missing and empty documents, unknown formats, a broken schema or key; nothing is parsed or started.
 
-        What only parsing can show, an encrypted or damaged file, is a TaskError when the episode begins.
+        What only parsing can show, for instance a damaged file, is a TaskError when the episode begins.
         """
         super().check_task(task)
         names = document_names(task)
@@ -63,3 +63,13 @@ class DocQAEnv(ToolEnv):
             if document not in names:
                 where = f"{task.paths.tests}/answer.json"
                 raise TaskError(f"{where}: cites {document!r} (page {page}), which is not in {document_folder(task)}.")
+
+    @classmethod
+    def try_task(cls, task: Task, backend: str) -> None:
+        """Opens the documents of a task, in a sandbox, if one of them looks encrypted."""
+        if any(looks_encrypted(document_folder(task) / name) for name in document_names(task)):
+            session = DocQASession(SessionConfig(task, backend, 0))
+            try:
+                session.open()
+            finally:
+                session.close()

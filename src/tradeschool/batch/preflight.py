@@ -73,6 +73,8 @@ def prepare(options: RunOptions) -> RunPlan:
     sandbox = resolve_backend(options.sandbox)
     for family in sorted({task.family for task in tasks}):
         doctor.require(family, sandbox)
+    for task in tasks:
+        env_class(task.family).try_task(task, sandbox)
     return replace(plan, sandbox=sandbox)
 
 
