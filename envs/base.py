@@ -126,7 +126,7 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
 
     @classmethod
     def try_task(cls, task: Task, backend: str) -> None:
-        """Checks before a run that need a sandbox, where a task's files call for one. Raises TaskError, SandboxError."""
+        """Checks before a run that need a sandbox, if a task's files call for any. Raises TaskError, SandboxError."""
         return None
 
     def reset(

@@ -6,18 +6,14 @@ The right answer stays in this process: the sandbox is shown the documents and t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tradeschool.errors import TaskError
-from tradeschool.home import make_folder
 from tradeschool.rewards import Reward
 from tradeschool.sandbox import Channel, Limits, Mount, Sandbox, SandboxSpec, open_sandbox
-from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS, interpreter_mounts
-from tradeschool.task import builtin_packs
+from tradeschool.sandbox.interpreter import interpreter_mounts
 from tradeschool.tools import ToolResult
 from tradeschool.verify.answers import NO_ANSWER, AnswerKey, Citation
 from tradeschool.verify.arithmetic import ArithmeticFault, evaluate
@@ -66,15 +62,13 @@ class DocQASession(Session):
 
     def _spec(self) -> SandboxSpec:
         environment = self.task.file.environment
-        python = interpreter_mounts(sys.executable)
-        packs = {self.task.paths.root.parent, *builtin_packs().values()}
         return SandboxSpec(
             mounts=(
-                *python,
-                *masks(python, packs, system=self.config.sandbox == "namespace"),
+                *interpreter_mounts(sys.executable),
                 Mount(WORKER_FOLDER, WORKER_TARGET, private=True),
                 Mount(document_folder(self.task), DOCUMENTS_TARGET, private=True),
             ),
+            hidden=self.hidden,
             limits=Limits(memory_mb=environment.memory_mb, cpus=environment.cpus, processes=self.task.limits.processes),
         )
 
@@ -218,14 +212,3 @@ class DocQASession(Session):
 
 def _alike(one: list[str], other: list[str]) -> bool:
     return any(a == b for a, b in zip(one, other, strict=True) if a)
-
-
-def masks(shown: Sequence[Mount], packs: Iterable[Path], system: bool) -> tuple[Mount, ...]:
-    """Empty folders over the packs that lie within what is shown of the host: their answers must stay out of sight.
-
-    Packs come with an installed package, in the very environment the parsers need. `system`: the host's own system
-    folders are shown too.
-    """
-    roots = [mount.source for mount in shown] + ([Path(folder) for folder in SYSTEM_FOLDERS] if system else [])
-    seen = sorted({pack for pack in packs if any(pack.is_relative_to(root) for root in roots)})
-    return tuple(Mount(make_folder("empty"), str(pack)) for pack in seen)

@@ -10,7 +10,8 @@ import pytest
 from tradeschool.errors import UsageError
 from tradeschool.sandbox.docker_engine import BASE_IMAGE
 from tradeschool.sandbox.runtime import ETC
-from tradeschool.setup.docker_engine import answers, can_install, ensure_engine, run_quietly
+from tradeschool.setup.apt import can_install, run_quietly
+from tradeschool.setup.docker_engine import answers, ensure_engine
 from tradeschool.setup.docker_image import folder, mmdebstrap_argv, packages, setup_docker
 
 

@@ -191,14 +191,17 @@ class Sandbox(ABC):
 
     @abstractmethod
     def read_bytes(self, path: str, max_bytes: int = 64 * 2**20) -> bytes:
-        """The content of a file. Links are followed inside the sandbox only.
+        """The content of a file; a relative path starts at /workspace. Links are followed inside the sandbox only.
 
         Raises FileNotFoundError, IsADirectoryError, PermissionError, or ValueError when it is over `max_bytes`.
         """
 
     @abstractmethod
     def write_bytes(self, path: str, data: bytes, mode: int = 0o644) -> None:
-        """Write a file, making its folders. Raises OSError as `open` in the sandbox would."""
+        """Write a file, making its folders; relative to /workspace if not absolute.
+
+        Raises OSError as `open` in the sandbox would.
+        """
 
     @abstractmethod
     def freeze(self) -> None:

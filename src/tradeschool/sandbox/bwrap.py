@@ -15,6 +15,7 @@ from tradeschool.sandbox.cgroup import Cgroup
 from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS
 from tradeschool.sandbox.runtime import HOST_ETC, Runtime
 
+SHM_BYTES = 64 * 2**20
 INIT_TARGET = "/opt/.tradeschool-init.py"
 
 
@@ -30,7 +31,9 @@ def bwrap_argv(run: Runtime, box: Box, info_fd: int, sock_fd: int) -> list[str]:
             argv += ["--ro-bind", folder, folder]
     for name in HOST_ETC:
         argv += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    argv += ["--proc", "/proc", "--dev", "/dev"]
+    # memory files are bounded: what is left in them cannot be freed by killing a process
+    argv += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]
+    argv += ["--remount-ro", "/dev"]
     files = "/"
     if box.frozen:
         files = FROZEN

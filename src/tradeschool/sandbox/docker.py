@@ -41,6 +41,7 @@ from tradeschool.sandbox.docker_exec import STDERR, STDOUT, Exec, collect, progr
 from tradeschool.sandbox.docker_files import export, helper_argv, helper_input, helper_output
 from tradeschool.sandbox.docker_streams import DockerChannel, Terminal
 from tradeschool.sandbox.docker_workspace import has_image, workspace_image
+from tradeschool.sandbox.hiding import covers
 from tradeschool.sandbox.output import HeadTail
 from tradeschool.sandbox.pexpect_shell import BASH, PexpectShell
 from tradeschool.sandbox.tasktools import task_tools
@@ -91,7 +92,8 @@ class DockerSandbox(Sandbox):
         image = IMAGES[self.spec.image]
         if self.spec.workspace is not None:
             image = workspace_image(api, image, self.spec.workspace)
-        binds, self._copies = place((*task_tools().mounts, *self.spec.mounts))
+        mounts = (*task_tools().mounts, *self.spec.mounts)
+        binds, self._copies = place((*mounts, *covers(mounts, self.spec.hidden, system=False)))
         self._container = create(api, image, self.spec.limits, binds)
         with engine_errors():
             api.start(self._container)

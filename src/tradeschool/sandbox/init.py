@@ -24,6 +24,7 @@ import sys
 
 PR_SET_DUMPABLE = 4
 TIOCSCTTY = 0x540E
+ABOVE = 40  # over every descriptor in use, under the least limit of open files
 ESRCH, ENOENT, ENOTDIR, EACCES, EEXIST, ECHILD = 3, 2, 20, 13, 17, 10
 
 
@@ -114,11 +115,11 @@ class Init:
             if tty:
                 fcntl.ioctl(fds[0], TIOCSCTTY, 0)
             # above the numbers that are dup'ed to, so that no source is overwritten before its turn
-            failed = posix.dup2(failed, 99, False)
-            kept = [posix.dup2(fd, 100 + n, False) for n, fd in enumerate(fds)]
+            failed = posix.dup2(failed, ABOVE, False)
+            kept = [posix.dup2(fd, ABOVE + 1 + n, False) for n, fd in enumerate(fds)]
             for number, fd in enumerate(kept):
                 posix.dup2(fd, number)
-            posix.closerange(len(kept), 99)
+            posix.closerange(len(kept), ABOVE)
             adjust = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY)
             posix.write(adjust, b"500")  # out of memory, the kernel ends a program, not this supervisor
             posix.close(adjust)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from tradeschool.sandbox.bwrap import bwrap_argv, launch_argv
 from tradeschool.sandbox.cgroup import Cgroup, make_cgroup
 from tradeschool.sandbox.link import Link
 from tradeschool.sandbox.runtime import Runtime
+from tradeschool.sandbox.waiting import wait_for
 
 START_TIMEOUT_S = 30.0
 
@@ -90,7 +90,7 @@ def _await_end(process: subprocess.Popen[bytes]) -> None:
     """Wait for a process that was killed, by its descriptor: Popen.wait with a time-out would poll and sleep."""
     pidfd = os.pidfd_open(process.pid)
     try:
-        if not select.select([pidfd], [], [], START_TIMEOUT_S)[0]:
+        if not wait_for(pidfd, START_TIMEOUT_S):
             raise SandboxError(f"process {process.pid} does not end though it was killed.", kind="cleanup")
     finally:
         os.close(pidfd)

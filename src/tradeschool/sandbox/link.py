@@ -5,13 +5,13 @@ from __future__ import annotations
 import array
 import marshal
 import os
-import select
 import socket
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tradeschool.errors import SandboxError
+from tradeschool.sandbox.waiting import wait_for
 
 ANSWER_TIMEOUT_S = 30.0
 
@@ -63,7 +63,7 @@ class Link:
 
     def ended(self, name: int) -> int | None:
         """The exit code of a program that has ended (minus the signal's number if killed), else None."""
-        while select.select([self.sock], [], [], 0)[0]:
+        while wait_for(self.sock.fileno(), 0):
             self._note(*self._receive(time.monotonic() + 1))
         return self._ended.pop(name, None)
 

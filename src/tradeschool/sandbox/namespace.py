@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import posixpath
 import stat
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -122,6 +123,7 @@ class NamespaceSandbox(Sandbox):
         return PipeChannel(pipes, kill=lambda: link.kill(name))
 
     def read_bytes(self, path: str, max_bytes: int = 64 * 2**20) -> bytes:
+        path = posixpath.join(WORKSPACE, path)
         with os.fdopen(self._use().open(path, os.O_RDONLY), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if stat.S_ISDIR(mode):
@@ -135,7 +137,8 @@ class NamespaceSandbox(Sandbox):
 
     def write_bytes(self, path: str, data: bytes, mode: int = 0o644) -> None:
         link = self._use()
-        folder = os.path.dirname(path)
+        path = posixpath.join(WORKSPACE, path)
+        folder = posixpath.dirname(path)
         if folder.strip("/"):
             link.mkdir(folder)
         with os.fdopen(link.open(path, os.O_WRONLY | os.O_CREAT, mode), "wb") as file:

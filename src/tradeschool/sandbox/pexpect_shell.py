@@ -20,7 +20,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import select
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -30,6 +29,7 @@ import pexpect
 from tradeschool.errors import SandboxError
 from tradeschool.sandbox.base import Limits, Shell, ShellResult
 from tradeschool.sandbox.output import HeadTail
+from tradeschool.sandbox.waiting import READ, WRITE, wait_for
 
 BASH = ("bash", "--noprofile", "--norc", "--noediting", "-i")
 START_TIMEOUT_S = 30.0
@@ -123,13 +123,13 @@ class PexpectShell(Shell):
         assert self._tty is not None
         fd = self._tty.fileno()
         while data:
-            readable, writable, _ = select.select([fd], [fd], [], max(0.0, deadline - time.monotonic()))
-            if not (readable or writable):
+            ready = wait_for(fd, deadline - time.monotonic(), READ | WRITE)
+            if not ready:
                 raise pexpect.TIMEOUT("the terminal takes no input")
-            if writable:
+            if ready & WRITE:
                 with contextlib.suppress(BlockingIOError):
                     data = data[os.write(fd, data[:LINE]) :]
-            elif readable:
+            else:
                 output.add(self._tty.read_nonblocking(65_536, timeout=0))
 
     def _read_until(self, token: str, deadline: float, output: HeadTail) -> int:

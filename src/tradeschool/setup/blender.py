@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tradeschool.errors import UsageError
 from tradeschool.home import make_folder
-from tradeschool.setup.docker_engine import apt_install, can_install
+from tradeschool.setup.apt import apt_install, can_install
 from tradeschool.setup.venv import is_current, make_venv, requirements
 
 EXTRA = "blender-worker"

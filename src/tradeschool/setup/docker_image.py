@@ -13,7 +13,8 @@ from tradeschool.errors import UsageError
 from tradeschool.home import make_folder
 from tradeschool.sandbox.docker_engine import BASE_IMAGE, LABEL, engine, engine_errors
 from tradeschool.sandbox.docker_workspace import has_image
-from tradeschool.setup.docker_engine import apt_install, can_install, ensure_engine, run_quietly
+from tradeschool.setup.apt import apt_install, can_install, run_quietly
+from tradeschool.setup.docker_engine import ensure_engine
 
 SUITE = "bookworm"
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/info/*", "/usr/share/doc/*")

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from tradeschool.envs.docqa.env import DocQAEnv
-from tradeschool.envs.docqa.session import masks
 from tradeschool.errors import TaskError
-from tradeschool.sandbox import Mount, SandboxSpec, open_sandbox
 from tradeschool.task import TaskPack, builtin_packs
 
 STARTER = builtin_packs()["starter"]
@@ -160,23 +158,6 @@ def test_the_answer_and_the_host_are_out_of_the_sandboxs_reach() -> None:
     assert "corvane-10-k-2023.pdf" in names
     assert not [name for name in names if name.endswith((".schema.json", "answer.json"))]
     env.close()
-
-
-def test_packs_within_what_is_shown_are_masked(tmp_path: Path) -> None:
-    # as a pack inside the virtual environment that a sandbox is shown
-    answer = tmp_path / "prefix" / "packs" / "mine" / "answer.json"
-    answer.parent.mkdir(parents=True)
-    answer.write_text("42")
-    (tmp_path / "prefix" / "library.py").write_text("x")
-    shown = (Mount(tmp_path / "prefix", "/srv/prefix"),)
-    assert masks(shown, [tmp_path / "elsewhere"], system=False) == ()
-    assert masks((), [Path("/usr/share/pack")], system=True)
-    (mask,) = masks(shown, [answer.parent], system=False)
-    assert mask.target == str(answer.parent)
-    within = (Mount(tmp_path / "prefix", "/srv/prefix"), Mount(mask.source, "/srv/prefix/packs/mine"))
-    with open_sandbox("namespace", SandboxSpec(mounts=within)) as sandbox:
-        assert sandbox.run("cat /srv/prefix/library.py", cwd="/").stdout == b"x"
-        assert sandbox.run("cat /srv/prefix/packs/mine/answer.json", cwd="/").exit_code != 0
 
 
 def copy_pack(tmp_path: Path, task: str) -> Path:
