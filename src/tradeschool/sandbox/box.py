@@ -9,6 +9,7 @@ import secrets
 import shutil
 import stat
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from tradeschool.home import make_folder
 from tradeschool.sandbox.base import Mount
 from tradeschool.sandbox.runtime import Runtime
 
+MAKING_S = 600.0
 FROZEN = "/frozen"
 """Where the files of a frozen sandbox are seen by the process that reads them out."""
 
@@ -133,7 +135,10 @@ def abandoned() -> Iterator[Path]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 yield folder
         except FileNotFoundError:
-            continue  # just being made, or just removed
+            # just being made, or just removed; or its owner was killed in that moment, long ago
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - folder.stat().st_mtime > MAKING_S:
+                    yield folder
         except BlockingIOError:
             continue
 
