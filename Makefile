@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# what needs no sandbox and is done in under a minute
+LIGHT := not sandbox and not docker and not blender and not slow
 
 .PHONY: demo test test-light lint setup docker clean
 
@@ -10,11 +12,11 @@ demo: setup
 	$(BIN)/tradeschool run --pack starter --agent oracle --sandbox namespace --concurrency 2 --fail-under 1
 
 test: setup docker
-	$(BIN)/pytest -m "not docker and not blender and not slow"
-	$(BIN)/pytest -m "docker or blender or slow"
+	$(BIN)/pytest -m "$(LIGHT)"
+	$(BIN)/pytest -m "not ($(LIGHT))"
 
 test-light: $(READY)
-	$(BIN)/pytest -m "not docker and not blender and not slow"
+	$(BIN)/pytest -m "$(LIGHT)"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -10,6 +10,7 @@ from tradeschool.doctor import Check, is_ready
 from tradeschool.errors import UsageError
 
 
+@pytest.mark.sandbox
 def test_all_checks_run_and_a_missing_thing_has_a_remedy():
     checks = doctor.examine()
     assert {"Python", "git", "namespace sandbox", "Docker sandbox"} <= {check.name for check in checks}
@@ -50,6 +51,7 @@ def test_an_interpreter_without_bpy_is_told(monkeypatch, tmp_path):
     assert check.remedy == "tradeschool setup blender"
 
 
+@pytest.mark.sandbox
 def test_the_command_agrees_with_its_exit_code(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["doctor", "--json"])
