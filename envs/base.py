@@ -45,6 +45,8 @@ class Session(ABC):
     def __init__(self, config: SessionConfig) -> None:
         self.config = config
         self.task = config.task
+        self.seconds_left = config.task.limits.wall_time_s
+        """Of the episode's wall time; the environment sets it before each call, and no call may take longer."""
 
     @property
     def hidden(self) -> tuple[Path, ...]:
@@ -168,6 +170,7 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
             raise gym.error.ResetNeeded("the episode has ended: call reset() first")
         try:
             call = parse_call(action, self.tools)
+            self.session.seconds_left = self.seconds_left
             result = self.session.call(call.name, call.arguments)
         except MalformedCall as error:
             result = ToolResult(str(error), status="malformed")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from tradeschool.errors import SandboxError
 from tradeschool.rewards import Reward
@@ -12,7 +13,7 @@ from tradeschool.sandbox.base import WORKSPACE
 from tradeschool.tools import Tool, ToolResult
 
 from ..base import Session, SessionConfig
-from .verify import AGENT_MADE, collect, spoiled, verify
+from .verify import ENDED, Spoiled, collect, is_healthy, spoiled, verify
 from .workspace import prepare, task_limits
 
 MAX_TIMEOUT_S = 3600.0
@@ -91,22 +92,32 @@ class TerminalSession(Session):
         self._shell: Shell | None = None
 
     def open(self) -> str:
-        first = prepare(self.task, self.config.sandbox)
+        first = prepare(self.task, self.config.sandbox, self.hidden)
         spec = SandboxSpec(workspace=first, hidden=self.hidden, limits=task_limits(self.task))
         self._sandbox = open_sandbox(self.config.sandbox, spec)
         self._sandbox.start()
         self._shell = self._sandbox.shell()
         return ""
 
+    def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Do one call. A sandbox that the agent brought down ends the episode, and what it left is graded.
+
+        Raises SandboxError when the infrastructure failed: no new sandbox would start either.
+        """
+        try:
+            return super().call(name, arguments)
+        except SandboxError as error:
+            if error.kind in ENDED and is_healthy(self.config.sandbox):
+                return ToolResult(f"The sandbox works no more ({error}); the episode ends.", status="failed", done=True)
+            raise
+
     def grade(self) -> Reward:
         assert self._sandbox is not None
         try:
             artifacts = collect(self.task, self._sandbox)
-            return verify(self.task, artifacts, self.config.sandbox)
-        except SandboxError as error:
-            if error.kind in AGENT_MADE and "No space left" not in str(error):
-                return spoiled(error)
-            raise
+        except Spoiled as error:
+            return spoiled(str(error))
+        return verify(self.task, artifacts, self.config.sandbox, self.hidden)
 
     def close(self) -> None:
         sandbox, self._sandbox = self._sandbox, None
@@ -115,7 +126,8 @@ class TerminalSession(Session):
 
     def do_shell(self, command: str, timeout_s: float | None = None) -> ToolResult:
         assert self._shell is not None
-        done = self._shell.run(command, timeout_s)
+        limit = self.task.limits.command_timeout_s if timeout_s is None else timeout_s
+        done = self._shell.run(command, min(limit, max(1.0, self.seconds_left)))
         ending = "" if done.exit_code is None else f"[exit code {done.exit_code}]"
         if done.notice:
             ending = f"{ending}\n[{done.notice}]".strip()

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -28,35 +30,83 @@ PYTHON = "/opt/tradeschool/bin/python3"
 REPORT_BYTES = 1 << 20
 AGENT_MADE = frozenset({"too_large", "export", "archive", "unpack"})
 """Kinds of SandboxError that the files an agent left can cause; such a state scores 0."""
+ENDED = frozenset({"gone", "timeout", "shell", "helper", "protocol"})
+"""Kinds that a program in a sandbox can cause by ending or blocking what runs the sandbox."""
+CLEAR = 'for p; do if [ -d "$p" ] && [ ! -L "$p" ]; then find "$p" -mindepth 1 -delete; else rm -f -- "$p"; fi; done'
+
+
+class Spoiled(Exception):
+    """What the agent left cannot be taken over, because of what it is. The message is the reason of a 0."""
 
 
 def collect(task: Task, sandbox: Sandbox) -> bytes:
-    """Freeze the agent's sandbox and take the task's artifacts out of it, as a tar."""
+    """Freeze the agent's sandbox and take the task's artifacts out of it, as a tar. Raises Spoiled, SandboxError."""
     sandbox.freeze()
-    return sandbox.export(task.file.tradeschool.artifacts)
+    with _agent_made():
+        artifacts = sandbox.export(task.file.tradeschool.artifacts)
+        check_confined(artifacts, task.file.tradeschool.artifacts)
+    return artifacts
 
 
-def verify(task: Task, artifacts: bytes, backend: str) -> Reward:
-    """Grade artifacts in a fresh sandbox from the task's files. Raises VerifierError when there is no verdict."""
-    check_confined(artifacts, task.file.tradeschool.artifacts)
+def verify(task: Task, artifacts: bytes, backend: str, hidden: tuple[Path, ...]) -> Reward:
+    """Grade artifacts in a fresh sandbox from the task's files.
+
+    A verifying sandbox that ends under way is tried once more; if the next one ends as well while a sandbox without
+    the artifacts does not, the code under test ends it, and scores 0.
+    Raises VerifierError when there is no verdict, SandboxError when the infrastructure failed.
+    """
+    why = ""
+    try:
+        for last in (False, True):
+            try:
+                return _verify(task, artifacts, backend, hidden)
+            except SandboxError as error:
+                if error.kind not in ENDED or (last and not is_healthy(backend)):
+                    raise
+                why = str(error)
+    except Spoiled as error:
+        why = str(error)
+    return spoiled(why)
+
+
+def spoiled(reason: str) -> Reward:
+    """The reward of artifacts that could not be taken over, or that ended their own verification."""
+    return Reward.from_parts([Part("artifacts", 0.0, weight=1.0, gate=True, reason=reason)])
+
+
+def is_healthy(backend: str) -> bool:
+    """Whether a new sandbox starts here and runs a program: then one that ended did so by its own doing."""
+    try:
+        with open_sandbox(backend, SandboxSpec()) as sandbox:
+            return sandbox.run(["true"], 30.0).exit_code == 0
+    except SandboxError:
+        return False
+
+
+@contextmanager
+def _agent_made() -> Iterator[None]:
+    try:
+        yield
+    except SandboxError as error:
+        if error.kind in AGENT_MADE:
+            raise Spoiled(str(error)) from error
+        raise
+
+
+def _verify(task: Task, artifacts: bytes, backend: str, hidden: tuple[Path, ...]) -> Reward:
     limits = task_limits(task)
     wide = Limits(limits.memory_mb, limits.cpus, limits.processes, output_bytes=REPORT_BYTES)
-    grader = Path(str(resources.files("tradeschool.envs.terminal"))) / "grader"
-    spec = SandboxSpec(workspace=prepare(task, backend), mounts=(Mount(grader, GRADER, private=True),), limits=wide)
-    with open_sandbox(backend, spec) as sandbox:
-        for path in task.file.tradeschool.artifacts:
-            # what the agent deleted must be missing here too
-            sandbox.run(["find", path, "-mindepth", "1", "-delete"])
-        sandbox.unpack(artifacts)
+    grader = Mount(Path(str(resources.files("tradeschool.envs.terminal"))) / "grader", GRADER, private=True)
+    first = prepare(task, backend, hidden)
+    with open_sandbox(backend, SandboxSpec(workspace=first, mounts=(grader,), hidden=hidden, limits=wide)) as sandbox:
+        # what the agent deleted must be missing here too
+        sandbox.run(["bash", "-c", CLEAR, "clear", *task.file.tradeschool.artifacts], cwd="/")
+        with _agent_made():
+            sandbox.unpack(artifacts)
         sandbox.unpack(pack_folder(task.paths.tests, "tests"))
         if task.file.tradeschool.required_tests:
             return _run_pytest(task, sandbox)
         return _run_script(task, sandbox)
-
-
-def spoiled(error: SandboxError) -> Reward:
-    """The reward of artifacts that could not be taken over because of what they are."""
-    return Reward.from_parts([Part("artifacts", 0.0, weight=1.0, gate=True, reason=str(error))])
 
 
 def _run_pytest(task: Task, sandbox: Sandbox) -> Reward:
@@ -104,6 +154,8 @@ def _run_script(task: Task, sandbox: Sandbox) -> Reward:
     """Harbor's way: tests/test.sh leaves /logs/verifier/reward.json or reward.txt; its exit code is not looked at."""
     sandbox.run(["mkdir", "-p", "/logs/verifier", "/logs/agent", "/logs/artifacts"], cwd="/")
     done = sandbox.run(["bash", "/tests/test.sh"], task.file.verifier.timeout_sec)
+    if done.timed_out:
+        return spoiled(f"the tests did not end within {task.file.verifier.timeout_sec:g} s")
     said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()[-300:]
     for name, parse in (("reward.json", _from_json), ("reward.txt", _from_text)):
         try:

@@ -33,7 +33,7 @@ def task_limits(task: Task) -> Limits:
     )
 
 
-def prepare(task: Task, backend: str) -> bytes:
+def prepare(task: Task, backend: str, hidden: tuple[Path, ...]) -> bytes:
     """A tar of /workspace at the start; made once for each content and back end, then kept on disk.
 
     Raises TaskError when the set-up script fails, SandboxError when a program that the task needs is missing.
@@ -41,7 +41,7 @@ def prepare(task: Task, backend: str) -> bytes:
     kept = make_folder("workspaces") / f"{_digest(task)}-{backend}.tar"
     if kept.is_file():
         return kept.read_bytes()
-    archive = _build(task, backend)
+    archive = _build(task, backend, hidden)
     # written aside and renamed: a reader never sees half of it
     with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as draft:
         draft.write(archive)
@@ -54,7 +54,7 @@ def _digest(task: Task) -> str:
     return hashlib.sha256(content + repr(task.file.tradeschool.requires).encode()).hexdigest()[:32]
 
 
-def _build(task: Task, backend: str) -> bytes:
+def _build(task: Task, backend: str, hidden: tuple[Path, ...]) -> bytes:
     files = task.paths.environment / "workspace"
     first = pack_folder(files) if files.is_dir() else None
     script = task.paths.environment / "setup.sh"
@@ -62,7 +62,8 @@ def _build(task: Task, backend: str) -> bytes:
     if not (script.is_file() or needs) and first is not None:
         return first
     mounts = (Mount(task.paths.environment, SETUP, private=True),) if script.is_file() else ()
-    with open_sandbox(backend, SandboxSpec(workspace=first, mounts=mounts, limits=task_limits(task))) as sandbox:
+    spec = SandboxSpec(workspace=first, mounts=mounts, hidden=hidden, limits=task_limits(task))
+    with open_sandbox(backend, spec) as sandbox:
         for program in needs:
             if sandbox.run(["bash", "-c", 'command -v -- "$1"', "find", program]).exit_code:
                 raise SandboxError(

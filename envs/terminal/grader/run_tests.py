@@ -32,6 +32,8 @@ class Report:
         # every test module is imported by now, and nothing of the agent's has run
         shutil.rmtree(TESTS)
         os.makedirs(TESTS)
+        # the code under test can write there: nothing that is imported from now on may come from it
+        sys.path.remove(TESTS)
         self.say(collected=[item.nodeid for item in session.items])
 
     def pytest_runtest_logreport(self, report):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from tradeschool.errors import SandboxError
+from tradeschool.sandbox.base import Completed
 
 MAX_MEMBERS = 200_000
 
@@ -29,6 +30,18 @@ def check_archive(archive: bytes) -> None:
                     raise SandboxError(f"the archive holds over {MAX_MEMBERS} members.", kind="archive")
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise SandboxError(f"the archive cannot be read ({error}).", kind="archive") from error
+
+
+def check_transfer(done: Completed, what: str, kind: str) -> None:
+    """Raises SandboxError for a tar that did not do its work: of this `kind` where it refused what it was given.
+
+    One that was killed, or ran out of time or disk, says nothing of the files: its kind is `transfer`.
+    """
+    said = done.stderr.decode("utf-8", "replace").strip()[:300]
+    if done.timed_out or done.exit_code < 0 or done.exit_code > 128 or "No space left" in said:
+        raise SandboxError(f"{what}: the transfer was cut short. {said}", kind="transfer")
+    if done.exit_code:
+        raise SandboxError(f"{what}: {said}.", kind=kind)
 
 
 def check_confined(archive: bytes, folders: Sequence[str]) -> None:

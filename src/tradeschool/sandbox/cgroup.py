@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tradeschool.home import home
 from tradeschool.sandbox.base import Limits
 
 ROOT = Path("/sys/fs/cgroup")
-PARENT = "tradeschool"
+
+
+def parent_name() -> str:
+    """Of the folder above our groups: one for each `home()`, whose reaper must not take another's for abandoned."""
+    return f"tradeschool-{hashlib.sha256(str(home()).encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class Cgroup:
 
 def abandoned_cgroups(alive: Container[str]) -> Iterator[Cgroup]:
     """Groups of ours whose sandbox's name is not `alive`: left by a killed owner, or busy when they were removed."""
-    for version, parents in ((1, [ROOT / c / PARENT for c in ("memory", "pids", "cpu")]), (2, [ROOT / PARENT])):
+    name = parent_name()
+    for version, parents in ((1, [ROOT / c / name for c in ("memory", "pids", "cpu")]), (2, [ROOT / name])):
         for parent in parents:
             if parent.is_dir():
                 yield from (Cgroup((p,), version) for p in parent.iterdir() if p.is_dir() and p.name not in alive)
@@ -64,7 +71,7 @@ def _make_v1(name: str, limits: Limits, made: list[Path]) -> None:
         ("pids", (("pids.max", limits.processes),)),
         ("cpu", (("cpu.cfs_period_us", 100_000), ("cpu.cfs_quota_us", quota))),
     ):
-        folder = ROOT / controller / PARENT / name
+        folder = ROOT / controller / parent_name() / name
         folder.mkdir(parents=True)
         made.append(folder)
         for file, value in settings:
@@ -75,7 +82,7 @@ def _make_v2(name: str, limits: Limits, made: list[Path]) -> None:
     available = (ROOT / "cgroup.controllers").read_text("ascii").split()
     if not {"memory", "pids", "cpu"} <= set(available):
         raise OSError(errno.ENOSYS, "the controllers are not delegated")
-    parent = ROOT / PARENT
+    parent = ROOT / parent_name()
     parent.mkdir(exist_ok=True)
     for level in (ROOT, parent):
         _write(level / "cgroup.subtree_control", "+memory +pids +cpu")

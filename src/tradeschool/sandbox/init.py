@@ -26,7 +26,10 @@ import sys
 PR_SET_DUMPABLE = 4
 TIOCSCTTY = 0x540E
 ABOVE = 40  # over every descriptor in use, under the least limit of open files
-ESRCH, ENOENT, ENOTDIR, EACCES, EEXIST, ECHILD = 3, 2, 20, 13, 17, 10
+ESRCH, ENOENT, ENOTDIR, EEXIST, EINVAL, EAGAIN = 3, 2, 20, 17, 22, 11
+KEYCTL = {"x86_64": 250, "aarch64": 219}.get(posix.uname().machine)  # the number of the system call
+JOIN_SESSION_KEYRING = 1
+EXEC_TIMEOUT_S = 5.0
 
 
 class Init:
@@ -64,6 +67,8 @@ class Init:
             words, out = getattr(self, "op_" + op)(name, fds, *arguments)
         except OSError as error:
             words, out = f"{name} {error.errno}", []
+        except ValueError:  # a NUL, or a surrogate that stands for no byte
+            words, out = f"{name} {EINVAL}", []
         for fd in fds:
             posix.close(fd)
         self.send(words, out)
@@ -101,7 +106,12 @@ class Init:
         posix.close(failed_write)
         if slave is not None:
             posix.close(slave)
-        trouble = posix.read(failed_read, 16)
+        # the agent can stop the child before it has become the program: it is not waited for without end
+        if select.select([failed_read], [], [], EXEC_TIMEOUT_S)[0]:
+            trouble = posix.read(failed_read, 16)
+        else:
+            posix.kill(pid, _signal.SIGKILL)
+            trouble = str(EAGAIN)
         posix.close(failed_read)
         if trouble:
             posix.waitpid(pid, 0)
@@ -180,16 +190,26 @@ class Init:
         return f"{name} 0", []
 
 
-def forbid_tracing():
-    # no process of the sandbox may trace this one or look through its descriptors
+def call_c(function, *arguments):
     import _ctypes
 
-    prctl = _ctypes.dlsym(_ctypes.dlopen(None, 0), "prctl")
-    _ctypes.call_cdeclfunction(prctl, (PR_SET_DUMPABLE, 0, 0, 0, 0))
+    return _ctypes.call_cdeclfunction(_ctypes.dlsym(_ctypes.dlopen(None, 0), function), arguments)
+
+
+def shut_off():
+    # no process of the sandbox may trace this one or look through its descriptors
+    call_c("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
+    # no namespace parts the session's keyring: the owner's keys, and those left by other sandboxes, would be seen
+    if KEYCTL is not None:
+        call_c("syscall", KEYCTL, JOIN_SESSION_KEYRING, 0)
+    # Python's handler for it would let a process of the sandbox end this one; without one, the kernel drops it
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    # the owner's socket is for this process alone
+    posix.set_inheritable(int(sys.argv[1]), False)
 
 
 if __name__ == "__main__":
-    forbid_tracing()
+    shut_off()
     kinds = (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC, resource.RLIMIT_AS)
     limits = [pair for pair in zip(kinds, map(int, sys.argv[2:]), strict=True) if pair[1] >= 0]
     limits.append((resource.RLIMIT_CORE, 0))

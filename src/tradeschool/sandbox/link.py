@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import errno
 import marshal
 import os
 import socket
@@ -14,6 +15,7 @@ from tradeschool.errors import SandboxError
 from tradeschool.sandbox.waiting import wait_for
 
 ANSWER_TIMEOUT_S = 30.0
+MAX_NOTES = 1000  # taken at once: a flood, if one should come, must not hold a caller up
 
 
 class Link:
@@ -22,6 +24,7 @@ class Link:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self._next = 0
+        self._running: set[int] = set()
         self._ended: dict[int, int] = {}
 
     def wait_ready(self, timeout_s: float) -> None:
@@ -38,6 +41,7 @@ class Link:
         Returns its name here and the terminal's descriptor. Raises OSError when it cannot be started.
         """
         name, out = self._ask("spawn", list(argv), cwd, dict(env), tty, fds=fds)
+        self._running.add(name)
         if tty and len(out) != 1:
             raise SandboxError("the sandbox's process 1 gave no terminal.", kind="protocol")
         return name, out[0] if out else None
@@ -63,7 +67,11 @@ class Link:
 
     def ended(self, name: int) -> int | None:
         """The exit code of a program that has ended (minus the signal's number if killed), else None."""
-        while wait_for(self.sock.fileno(), 0):
+        if self.sock.fileno() < 0:
+            raise SandboxError("the sandbox is gone: it was ended.", kind="gone")
+        for _ in range(MAX_NOTES):
+            if not wait_for(self.sock.fileno(), 0):
+                break
             self._note(*self._receive(time.monotonic() + 1))
         return self._ended.pop(name, None)
 
@@ -79,9 +87,11 @@ class Link:
             self.sock.settimeout(ANSWER_TIMEOUT_S)
             self.sock.sendmsg([packet], attached)
         except OSError as error:
+            if error.errno == errno.EMSGSIZE:
+                raise OSError(errno.E2BIG, os.strerror(errno.E2BIG)) from None
             raise SandboxError(f"the sandbox is gone ({error}).", kind="gone") from error
         deadline = time.monotonic() + ANSWER_TIMEOUT_S
-        while True:
+        while time.monotonic() < deadline:
             words, out = self._receive(deadline)
             if words[0] == self._next:
                 if words[1]:
@@ -89,10 +99,12 @@ class Link:
                     raise OSError(words[1], os.strerror(words[1]))
                 return self._next, out
             self._note(words, out)
+        raise SandboxError("the sandbox's process 1 does not answer.", kind="timeout")
 
     def _note(self, words: list[int], out: list[int]) -> None:
         self._discard(out)
-        if words[0] == -2 and len(words) == 3:
+        if words[0] == -2 and len(words) == 3 and words[1] in self._running:
+            self._running.discard(words[1])
             self._ended[words[1]] = words[2]
 
     def _receive(self, deadline: float) -> tuple[list[int], list[int]]:

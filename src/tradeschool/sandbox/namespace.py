@@ -11,19 +11,21 @@ sandbox as a whole, and CPU is not limited. `check()` says which holds here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import BinaryIO
 
 from pexpect import fdpexpect
 
 from tradeschool.errors import SandboxError
 from tradeschool.home import make_folder
-from tradeschool.sandbox.archive import check_archive
+from tradeschool.sandbox.archive import check_archive, check_transfer
 from tradeschool.sandbox.base import (
     ENVIRONMENT,
     WORKSPACE,
@@ -63,6 +65,7 @@ class NamespaceSandbox(Sandbox):
         self._box: Box | None = None
         self._life: Life | None = None
         self._shells: list[PexpectShell] = []
+        self._channels: list[PipeChannel] = []
 
     @classmethod
     def check(cls) -> Capabilities:
@@ -112,16 +115,13 @@ class NamespaceSandbox(Sandbox):
             pipes.close()
             raise SandboxError(f"{argv[0]} does not start in the sandbox: {error.strerror}.", kind="spawn") from error
         pipes.close_inside()
-        return PipeChannel(pipes, kill=lambda: link.kill(name))
+        channel = PipeChannel(pipes, kill=lambda: link.kill(name))
+        self._channels.append(channel)
+        return channel
 
     def read_bytes(self, path: str, max_bytes: int = 64 * 2**20) -> bytes:
         path = posixpath.join(WORKSPACE, path)
-        with os.fdopen(self._use().open(path, os.O_RDONLY), "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_ISDIR(mode):
-                raise IsADirectoryError(f"{path} is a folder")
-            if not stat.S_ISREG(mode):
-                raise PermissionError(f"{path} is not a regular file")
+        with self._regular(path, os.O_RDONLY) as file:
             data = file.read(max_bytes + 1)
         if len(data) > max_bytes:
             raise ValueError(f"{path} is over the limit of {max_bytes} bytes")
@@ -133,9 +133,7 @@ class NamespaceSandbox(Sandbox):
         folder = posixpath.dirname(path)
         if folder.strip("/"):
             link.mkdir(folder)
-        with os.fdopen(link.open(path, os.O_WRONLY | os.O_CREAT, mode), "wb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise PermissionError(f"{path} is not a regular file")
+        with self._regular(path, os.O_RDWR | os.O_CREAT, mode) as file:
             file.truncate(0)
             file.write(data)
 
@@ -157,12 +155,10 @@ class NamespaceSandbox(Sandbox):
         names = [path.strip("/") or "." for path in paths]
         command = ["bash", "-o", "pipefail", "-c", EXPORT, "export", FROZEN if box.frozen else "/", *names]
         # twice the limit, since a cut buffer keeps a half at each end
-        done = self._run(self._life.link, command, TRANSFER_TIMEOUT_S, "/", None, b"", 2 * max_bytes)
+        done = self._run(self._life.link, command, TRANSFER_TIMEOUT_S, "/", None, b"", 2 * max_bytes, max_bytes)
         if len(done.stdout) > max_bytes:
             raise SandboxError(f"{', '.join(paths)}: over the limit of {max_bytes} bytes.", kind="too_large")
-        if done.exit_code:
-            said = done.stderr.decode("utf-8", "replace").strip()[:300]
-            raise SandboxError(f"{', '.join(paths)} could not be read out: {said}.", kind="export")
+        check_transfer(done, f"{', '.join(paths)} could not be read out", "export")
         return done.stdout
 
     def unpack(self, archive: bytes) -> None:
@@ -180,6 +176,25 @@ class NamespaceSandbox(Sandbox):
             raise SandboxError(f"the sandbox is {'frozen' if frozen else 'not running'}.", kind="state")
         return self._life.link
 
+    @contextlib.contextmanager
+    def _regular(self, path: str, flags: int, mode: int = 0) -> Iterator[BinaryIO]:
+        """A regular file of the sandbox's own, opened inside; no folder or device, and nothing of /proc.
+
+        Process 1 opens it: through /proc it would lay hands on itself.
+        """
+        link = self._use()
+        fd = link.open(path, flags, mode)
+        try:
+            status = os.fstat(fd)
+            if stat.S_ISDIR(status.st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not stat.S_ISREG(status.st_mode) or _is_proc(link, status.st_dev):
+                raise PermissionError(errno.EACCES, "is not a regular file")
+            with open(fd, "r+b" if flags & os.O_RDWR else "rb", closefd=False) as file:
+                yield file
+        finally:
+            os.close(fd)
+
     def _environment(self, more: Mapping[str, str] | None) -> dict[str, str]:
         return {**ENVIRONMENT, **self.spec.env, **(more or {})}
 
@@ -192,6 +207,7 @@ class NamespaceSandbox(Sandbox):
         env: Mapping[str, str] | None,
         stdin: bytes,
         output_bytes: int,
+        most_bytes: int | None = None,
     ) -> Completed:
         pipes = Pipes()
         with contextlib.ExitStack() as stack:
@@ -210,15 +226,13 @@ class NamespaceSandbox(Sandbox):
             except OSError as error:
                 return Completed(127, b"", f"{command[0]}: {error.strerror}\n".encode(), False, 0.0)
             pipes.close_inside()
-            return run_to_end(link, name, pipes, stdin, limit_s, output_bytes, self._kill_all)
+            return run_to_end(link, name, pipes, stdin, limit_s, output_bytes, self._kill_all, most_bytes)
 
     def _unpack(self, archive: bytes, folder: str) -> None:
         check_archive(archive)
         command = ["tar", "--extract", "--file=-", "--no-same-owner", "--preserve-permissions"]
         done = self.run(command, TRANSFER_TIMEOUT_S, cwd=folder, stdin=archive)
-        if done.exit_code:
-            said = done.stderr.decode("utf-8", "replace").strip()[:300]
-            raise SandboxError(f"the files could not be unpacked in the sandbox: {said}.", kind="unpack")
+        check_transfer(done, "the files could not be unpacked in the sandbox", "unpack")
 
     def _kill_all(self) -> None:
         assert self._life is not None
@@ -227,12 +241,21 @@ class NamespaceSandbox(Sandbox):
             shell.lose("The shell was ended when another command ran into its time limit; a new one was started.")
 
     def _end(self) -> None:
-        for shell in self._shells:
-            shell.close()
+        for stream in (*self._shells, *self._channels):
+            stream.close()
         self._shells.clear()
+        self._channels.clear()
         life, self._life = self._life, None
         if life is not None:
             life.end()
+
+
+def _is_proc(link: Link, device: int) -> bool:
+    fd = link.open("/proc", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        return os.fstat(fd).st_dev == device
+    finally:
+        os.close(fd)
 
 
 class Terminal(fdpexpect.fdspawn):

@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import termios
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -68,8 +69,8 @@ class PexpectShell(Shell):
 
     def run(self, command: str, timeout_s: float | None = None) -> ShellResult:
         limit = self._limits.command_timeout_s if timeout_s is None else timeout_s
-        if "\0" in command:
-            return ShellResult("", None, 0.0, "A command cannot hold a NUL character; nothing was run.")
+        if not _can_be_typed(command):
+            return ShellResult("", None, 0.0, "A command is UTF-8 text without NUL characters; nothing was run.")
         lost, self._notice = self._notice, ""
         if self._tty is None:
             self._begin()
@@ -105,6 +106,17 @@ class PexpectShell(Shell):
         self._drop()
 
     def _begin(self) -> None:
+        try:
+            self._try_to_begin()
+        except (OSError, SandboxError):
+            # what the agent left running may be what prevents it
+            self._kill_all()
+            try:
+                self._try_to_begin()
+            except OSError as error:
+                raise SandboxError(f"no shell can be started: {error}.", kind="shell") from error
+
+    def _try_to_begin(self) -> None:
         token = secrets.token_hex(16)
         self._tty = self._open_tty()
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -122,6 +134,7 @@ class PexpectShell(Shell):
         # reads while it writes: with both directions full, bash would wait for us and we for bash
         assert self._tty is not None
         fd = self._tty.fileno()
+        _silence(fd)
         while data:
             ready = wait_for(fd, deadline - time.monotonic(), READ | WRITE)
             if not ready:
@@ -172,10 +185,27 @@ class PexpectShell(Shell):
             tty.close()
 
 
+def _can_be_typed(command: str) -> bool:
+    try:
+        command.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in command
+
+
+def _silence(fd: int) -> None:
+    """Turn the terminal's echo off, should a program have turned it on. A back end's socket is no terminal here."""
+    if os.isatty(fd):
+        mode = termios.tcgetattr(fd)
+        if mode[3] & termios.ECHO:
+            mode[3] &= ~termios.ECHO
+            termios.tcsetattr(fd, termios.TCSANOW, mode)
+
+
 def _escape(command: str) -> list[str]:
     r"""The command as lines of plain ASCII for `printf %b`: all but ordinary characters become \0ooo."""
     lines, line = [], ""
-    for byte in command.encode("utf-8", "surrogateescape"):
+    for byte in command.encode("utf-8"):
         piece = chr(byte) if 0x20 <= byte < 0x7F and byte != 0x5C else f"\\0{byte:03o}"
         if len(line) + len(piece) > LINE - 50:
             lines.append(line)

@@ -53,9 +53,19 @@ def take(sink: HeadTail, end: FileIO) -> bool:
 
 
 def run_to_end(
-    link: Link, name: int, pipes: Pipes, stdin: bytes, limit_s: float, output_bytes: int, kill_all: Callable[[], None]
+    link: Link,
+    name: int,
+    pipes: Pipes,
+    stdin: bytes,
+    limit_s: float,
+    output_bytes: int,
+    kill_all: Callable[[], None],
+    most_bytes: int | None = None,
 ) -> Completed:
-    """Feed a spawned program, collect what it writes, and wait for its end or for `limit_s`, when all is killed."""
+    """Feed a spawned program, collect what it writes, and wait for its end or for `limit_s`, when all is killed.
+
+    Over `most_bytes` of standard output the program is killed at once; the caller sees it by the output's length.
+    """
     started = time.monotonic()
     into, out, err = pipes.ours
     sinks = {out: HeadTail(output_bytes), err: HeadTail(output_bytes)}
@@ -81,11 +91,15 @@ def run_to_end(
                         into.close()
                 elif isinstance(end, FileIO) and not take(sinks[end], end):
                     selector.unregister(end)
-    if code is None:
+            if most_bytes is not None and sinks[out].total > most_bytes:
+                link.kill(name)
+                break
+    over = most_bytes is not None and sinks[out].total > most_bytes
+    if code is None and not over:
         kill_all()
     # what was written before the end is in the pipe by now; a child that still holds it open is not waited for
     for end, sink in sinks.items():
-        while take(sink, end):
+        while not over and take(sink, end):
             pass
     return Completed(
         -1 if code is None else code,
@@ -93,7 +107,7 @@ def run_to_end(
         sinks[err].value(),
         sinks[out].truncated or sinks[err].truncated,
         time.monotonic() - started,
-        timed_out=code is None,
+        timed_out=code is None and not over,
     )
 
 
