@@ -6,10 +6,12 @@ assert probe.raises("ledger.report:total", None) == "ValueError"
 done = probe.sh("./backup.sh src dst")                     # CompletedProcess with text
 """
 
+import functools
 import json
 import os
 import signal
 import subprocess
+import tempfile
 
 WORKSPACE = "/workspace"
 PYTHON = "/opt/tradeschool/bin/python3"
@@ -96,6 +98,37 @@ def read(path):
         raise ProbeError(f"{path} is not a regular file")
     with open(path, "rb") as file:
         return file.read()
+
+
+def tree(root, skip=(".git", "__pycache__")):
+    """Path and bytes of each file below a folder, but for folders with a name in `skip`. A link is a ProbeError."""
+    found = {}
+    for base, folders, names in os.walk(os.path.join(WORKSPACE, root)):
+        folders[:] = [name for name in folders if name not in skip]
+        for name in names:
+            path = os.path.join(base, name)
+            found[os.path.relpath(path, os.path.join(WORKSPACE, root))] = read(path)
+    return found
+
+
+@functools.cache
+def clone(repository, branch="main"):
+    """The path of a fresh clone of a Git repository: its own settings, attributes and replacements stay behind."""
+    target = os.path.join(tempfile.mkdtemp(), "clone")
+    source = os.path.join(WORKSPACE, repository)
+    command = ["git", "-c", "safe.directory=*", "clone", "-q", "--no-local", "--branch", branch, source, target]
+    done = execute(command, cwd="/tmp")
+    if done.returncode:
+        raise ProbeError(f"{repository} cannot be cloned: {done.stderr.strip()[-300:]}")
+    return target
+
+
+def git(repository, *arguments):
+    """What a git command says in a fresh clone of a repository. Raises ProbeError when it fails."""
+    done = execute(["git", "--no-replace-objects", *arguments], cwd=clone(repository))
+    if done.returncode:
+        raise ProbeError(f"git {' '.join(arguments)}: {done.stderr.strip()[-300:]}")
+    return done.stdout
 
 
 def _ask(target, arguments, keywords, cwd, timeout_s):

@@ -1,38 +1,7 @@
-import functools
-import os
-import tempfile
-
 import probe
 
 REPO = "/workspace/shop"
 TIPS = {"a031de542ae1c9bd656c03f28b540e54889a0a69", "99598055fe91f755ca631ff6c81ddfab86e5ed0e"}
-
-
-@functools.cache
-def clone():
-    # what is asked is asked of a fresh clone: the repository's own settings, attributes and replacements stay behind
-    target = os.path.join(tempfile.mkdtemp(), "clone")
-    done = probe.sh(f"git -c safe.directory='*' clone -q --no-local --branch main {REPO} {target}", cwd="/tmp")
-    assert done.returncode == 0, done.stderr
-    return target
-
-
-def git(arguments):
-    done = probe.sh(f"git --no-replace-objects {arguments}", cwd=clone())
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def files(root):
-    found = {}
-    for base, folders, names in os.walk(root):
-        folders[:] = [folder for folder in folders if folder not in (".git", "__pycache__")]
-        for name in names:
-            path = os.path.join(base, name)
-            assert not os.path.islink(path)
-            with open(path, "rb") as file:
-                found[os.path.relpath(path, root)] = file.read()
-    return found
 
 
 def unit_price(*arguments, **keywords):
@@ -40,11 +9,10 @@ def unit_price(*arguments, **keywords):
 
 
 def test_merge_is_committed_with_both_parents():
-    merges = [line.split() for line in git("log --merges --format=%P origin/main").splitlines()]
+    merges = [line.split() for line in probe.git(REPO, "log", "--merges", "--format=%P", "origin/main").splitlines()]
     assert TIPS in [set(parents) for parents in merges]
-    assert files(REPO) == files(clone())
-    with open(f"{REPO}/.git/HEAD") as file:
-        assert file.read().strip() == "ref: refs/heads/main"
+    assert probe.tree(REPO) == probe.tree(probe.clone(REPO))
+    assert probe.read("shop/.git/HEAD").strip() == b"ref: refs/heads/main"
 
 
 def test_currency_and_discount_work_together():
@@ -62,12 +30,12 @@ def test_currency_and_discount_work_together():
 
 
 def test_no_conflict_marks_are_left():
-    for name, content in files(clone()).items():
+    for name, content in probe.tree(probe.clone(REPO)).items():
         for mark in (b"<<<<<<<", b"=======", b">>>>>>>"):
             assert not any(line.startswith(mark) for line in content.splitlines()), name
 
 
 def test_callers_were_renamed():
-    for name, content in files(clone()).items():
+    for name, content in probe.tree(probe.clone(REPO)).items():
         assert b" price(" not in content and b"(price(" not in content and b"import price" not in content, name
     assert probe.raises("shop.prices:price", "pen", cwd=REPO) == "AttributeError"
