@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,9 +26,50 @@ TOOLS = (
         },
     ),
     Tool("submit", "End.", {"type": "object"}),
+    Tool(
+        "page",
+        "Read.",
+        {
+            "type": "object",
+            "properties": {
+                "number": {"type": "integer", "minimum": 1},
+                "sheet": {"type": ["string", "integer"]},
+                "size": {"type": "number", "minimum": 0},
+                "lists": {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}},
+                "pair": {"type": "array", "prefixItems": [{"type": "number"}, {"type": "integer"}]},
+                "inner": {"type": "object", "properties": {"n": {"type": "integer"}}},
+                "counts": {"type": "object", "additionalProperties": {"type": "integer"}},
+                "choice": {"oneOf": [{"type": "string"}, {"type": "object", "properties": {"n": {"type": "integer"}}}]},
+                "any": {},
+            },
+        },
+    ),
 )
+WHOLE: dict[str, Any] = {
+    # as sent: as the call should hold it
+    "number": (3.0, 3),
+    "sheet": (2.0, 2),
+    "size": (3.0, 3.0),
+    "lists": ([[1.0, 2], [3.0]], [[1, 2], [3]]),
+    "pair": ([1.0, 2.0, 3.0], [1.0, 2, 3.0]),
+    "inner": ({"n": 1.0, "m": 1.0}, {"n": 1, "m": 1.0}),
+    "counts": ({"a": 5.0}, {"a": 5}),
+    "choice": ({"n": 4.0}, {"n": 4}),
+    "any": ([1.0], [1.0]),
+}
+
+
+HUGE = 10**5000
+ODD = (HUGE, Decimal("sNaN"), Fraction(1, 3), 1j, np.arange(3), np.float32(1), b"x", {1, 2}, object())
+"""Python's own values that no JSON text gives: they come from an agent written in Python."""
+
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.sampled_from(range(len(ODD))).map(ODD.__getitem__),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=10,
 )
@@ -83,11 +128,66 @@ def test_text_that_is_no_json_is_explained(text: str) -> None:
         parse_text(text, TOOLS)
 
 
-@given(JSON)
-def test_no_action_raises_anything_else(action: Any) -> None:
-    for tried in (action, {"name": "shell", "arguments": action}, {"name": action}):
+ARGUMENTS = st.dictionaries(st.sampled_from(["command", "timeout_s", *WHOLE]) | st.text() | st.integers(), JSON)
+
+
+@given(JSON, ARGUMENTS)
+def test_no_action_raises_anything_else(action: Any, arguments: dict[Any, Any]) -> None:
+    tries = [action, {"name": action}, {"name": "submit", HUGE: action}]
+    tries += [{"name": tool.name, "arguments": given} for tool in TOOLS for given in (action, arguments)]
+    for tried in tries:
         with contextlib.suppress(MalformedCall):
-            assert parse_call(tried, TOOLS).name in ("shell", "submit")
+            assert parse_call(tried, TOOLS).name in ("shell", "submit", "page")
+
+
+@pytest.mark.parametrize("value", ODD, ids=[type(value).__name__ for value in ODD])
+@pytest.mark.parametrize("name", [*WHOLE, "stray"])
+def test_values_of_no_json_are_at_most_malformed(name: str, value: Any) -> None:
+    with contextlib.suppress(MalformedCall):
+        parse_call({"name": "page", "arguments": {name: value}}, TOOLS)
+
+
+def test_a_number_too_long_to_print_is_malformed_wherever_it_stands() -> None:
+    for action in (
+        {"name": "shell", "arguments": {"command": HUGE}},
+        {"name": "shell", "arguments": {HUGE: 1}},
+        {"name": "submit", HUGE: 1},
+        {"name": HUGE},
+        {"name": "page", "arguments": {"lists": [[HUGE, "x"]]}},
+    ):
+        with pytest.raises(MalformedCall):
+            parse_call(action, TOOLS)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_what_is_no_number_to_json_is_none_here(number: float) -> None:
+    for name in ("size", "number"):
+        with pytest.raises(MalformedCall, match="is not of type"):
+            parse_call({"name": "page", "arguments": {name: number}}, TOOLS)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_become_ints_where_the_schema_says_integer(name: str) -> None:
+    sent, wanted = WHOLE[name]
+    before = repr(sent)
+    made = parse_call({"name": "page", "arguments": {name: sent}}, TOOLS).arguments[name]
+    # repr tells 3 from 3.0
+    assert repr(made) == repr(wanted)
+    assert repr(sent) == before
+    text = json.dumps({"name": "page", "arguments": {name: sent}})
+    assert repr(parse_text(text, TOOLS).arguments[name]) == repr(wanted)
+
+
+def test_halves_are_no_integers() -> None:
+    with pytest.raises(MalformedCall, match="'number'"):
+        parse_call({"name": "page", "arguments": {"number": 3.5}}, TOOLS)
+
+
+def test_a_message_is_short_whatever_was_sent() -> None:
+    for arguments in ({"x" * 100_000: 1}, {"command": ["y" * 100_000]}, {"inner": {"z" * 100_000: "a"}}):
+        with pytest.raises(MalformedCall) as caught:
+            parse_call({"name": "shell", "arguments": arguments}, TOOLS)
+        assert len(str(caught.value)) < 500
 
 
 def test_the_function_schema_is_closed() -> None:

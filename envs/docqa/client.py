@@ -65,7 +65,8 @@ class WorkerClient:
             raise DocumentError("malformed", file, f"stopped the parser ({str(error)[-200:]})") from error
         fault = reply.get("error")
         if isinstance(fault, dict):
-            raise DocumentError(str(fault.get("kind")), file, str(fault.get("message"))[:400])
+            remedy = str(fault.get("remedy") or "")[:200]
+            raise DocumentError(str(fault.get("kind")), file, str(fault.get("message"))[:400], remedy)
         try:
             return TypeAdapter(shape).validate_python(reply.get("ok"))
         except ValidationError as error:

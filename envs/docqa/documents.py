@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -46,7 +46,7 @@ class TableReply(_Reply):
     """Rows of equal length; `spans` are [row, column, rows, columns], from 0."""
 
     rows: list[list[str]]
-    spans: list[list[int]] = []
+    spans: list[Annotated[list[int], Field(min_length=4, max_length=4)]] = []
     title: str = ""
     note: str = ""
 
@@ -98,7 +98,8 @@ def document_folder(task: Task) -> Path:
 def document_names(task: Task) -> tuple[str, ...]:
     """The names of a task's documents, sorted. Raises TaskError for what no episode could start with.
 
-    Nothing is parsed: a missing or empty folder, sub-folders, links, files of 0 bytes and unknown endings are found.
+    Nothing is parsed: a missing or empty folder, sub-folders, links, files of 0 bytes, unknown endings and names that
+    could forge a line of the list of documents are found.
     """
     folder = document_folder(task)
     if not folder.is_dir():
@@ -107,6 +108,9 @@ def document_names(task: Task) -> tuple[str, ...]:
     if not 0 < len(paths) <= MAX_DOCUMENTS:
         raise TaskError(f"{folder}: holds {len(paths)} files; 1 to {MAX_DOCUMENTS} are allowed.", kind="no_documents")
     for path in paths:
+        if not path.name.isprintable():
+            what = "its name has characters that cannot be printed, such as a line break"
+            raise TaskError(f"{folder}/{path.name!r}: {what}. Rename the file.", kind="malformed")
         if path.is_symlink() or not path.is_file():
             raise TaskError(f"{path}: is no plain file. Put the documents themselves in the folder.", kind="malformed")
         if path.suffix.lower() not in SUFFIXES:

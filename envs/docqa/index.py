@@ -7,7 +7,7 @@ and digits, never as text. Ranking has no randomness: equal scores keep document
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .documents import Document
@@ -55,17 +55,23 @@ class SearchIndex:
 
     def search(self, query: str, document: str | None, limit: int) -> Found:
         """The best passages, those with every term; when there are none, those with some, rare ones first."""
-        terms = query_terms(query)
-        hits, total = self._match(terms, " AND ", document, limit)
+        terms, exact = query_terms(query, zeros=False), query_terms(query)
+        hits, total = self._match(terms, " AND ", document, limit, [term for term in exact if term not in terms])
         if hits:
             return Found(hits, total, every=True)
-        parts = query_terms(query, parts=True)
-        return Found(*self._match(list(dict.fromkeys(terms + parts)), " OR ", document, limit), every=False)
+        every = dict.fromkeys(exact + terms + query_terms(query, parts=True))
+        return Found(*self._match(list(every), " OR ", document, limit), every=False)
 
-    def _match(self, terms: list[str], joint: str, document: str | None, limit: int) -> tuple[tuple[Hit, ...], int]:
+    def _match(
+        self, terms: list[str], joint: str, document: str | None, limit: int, better: Sequence[str] = ()
+    ) -> tuple[tuple[Hit, ...], int]:
+        """`better` terms are not asked for; bm25 ranks what has them higher."""
         if not terms:
             return (), 0
         expression = joint.join(f'"{term}"' for term in terms)
+        if better:
+            more = " OR ".join(f'"{term}"' for term in better)
+            expression = f"({expression}) OR (({expression}) AND ({more}))"
         where, values = "passages MATCH ?", [f"terms : ({expression})"]
         if document is not None:
             where += " AND document = ?"

@@ -79,7 +79,7 @@ class Library:
             found = self.client.call(list[TableReply], "tables", document.name, page=number - 1)
             if any(len(row) != len(table.rows[0]) for table in found for row in table.rows):
                 raise DocumentError("malformed", document.name, f"has a ragged table on {document.page_word} {number}")
-            self._tables[key] = tuple(found)
+            self._tables[key] = tuple(table for table in found if table.rows and table.rows[0])
         return self._tables[key]
 
     def sheet(self, document: Document, key: str | int) -> int:

@@ -30,14 +30,17 @@ def page_terms(text: str) -> list[str]:
     return [term for match in TERM.finditer(fold_characters(text)) for term in _terms(match)]
 
 
-def query_terms(query: str, parts: bool = False) -> list[str]:
+def query_terms(query: str, parts: bool = False, zeros: bool = True) -> list[str]:
     """The terms a passage should hold, each once, numbers and codes in their most exact form.
 
-    `parts`: the loosest forms instead, a code as its parts. Stop words are left out unless there is nothing else.
+    `parts`: the loosest forms instead, a code as its parts. Without `zeros`, 2,586.90 is asked for as 2,586.9, a term
+    that pages have for both. Stop words are left out unless there is nothing else.
     """
     forms = [(match, _terms(match)) for match in TERM.finditer(fold_characters(query[:MAX_QUERY]))]
     found: list[str] = []
     for match, terms in forms:
+        if match["number"] and not zeros:
+            terms = terms[: len(_forms(match, ""))]
         found += terms[:-1] if parts and match["code"] else terms[:1] if parts else terms[-1:]
     telling = [term for term in found if term not in STOP]
     return list(dict.fromkeys(telling or found))[:MAX_TERMS]
@@ -48,17 +51,21 @@ def _terms(match: re.Match[str]) -> list[str]:
     number, code = match["number"], match["code"]
     if number:
         plain = _number(number)
-        terms = [plain]
-        negative = bool(match["minus"]) or bool(match["open"] and match["close"])
-        if negative:
-            terms.append(f"neg{plain}")
-        if match["percent"]:
-            terms += [f"{term}pct" for term in list(terms)]
-        return terms
+        # a workbook says 2586.9 where a list says 2,586.90; a section number (4.2.10) has zeros of its own
+        short = _number(number.rstrip("0").rstrip(".")) if number.count(".") == 1 else plain
+        return [*_forms(match, short), *(_forms(match, plain) if short != plain else ())]
     if code:
         parts = re.split(r"[-/.]", code)
         return [*(_word(part) for part in parts), "z".join(["code", *(_word(part) for part in parts)])]
     return [_word(match["word"])]
+
+
+def _forms(match: re.Match[str], plain: str) -> list[str]:
+    """A number's term alone, with its sign, as a percentage, with both."""
+    terms = [plain]
+    if match["minus"] or (match["open"] and match["close"]):
+        terms.append(f"neg{plain}")
+    return [*terms, *(f"{term}pct" for term in terms)] if match["percent"] else terms
 
 
 def _number(text: str) -> str:

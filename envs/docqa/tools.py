@@ -32,7 +32,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "search",
         "Passages with all the words and numbers of the query; when there are none, with some of them. Numbers are "
-        "matched whole: 1,577 finds 1,577 and (1,577), never 577; (1,577) finds the negative first.",
+        "matched whole: 1,577 finds 1,577, 1,577.00 and (1,577), never 577; (1,577) finds the negative first.",
         {
             "type": "object",
             "properties": {
@@ -74,6 +74,9 @@ TOOLS: tuple[Tool, ...] = (
                 "document": DOCUMENT,
                 "sheet": {
                     "type": ["string", "integer"],
+                    "maxLength": 255,
+                    "minimum": 1,
+                    "maximum": 100_000,
                     "description": "Its name or number.",
                     "examples": [1, "Sheet1"],
                 },

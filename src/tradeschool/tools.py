@@ -18,12 +18,26 @@ import jsonschema
 import numpy as np
 from jsonschema.exceptions import best_match
 from jsonschema.protocols import Validator
+from jsonschema.validators import extend
 
 from tradeschool.errors import did_you_mean
 
 Status = Literal["ok", "failed", "illegal", "malformed"]
 """ok: done. failed: a legal call whose work did not succeed. illegal: well-formed, but refused in this state.
 malformed: not a call of a known tool with arguments of the right types."""
+
+
+def _is_number(_checker: Any, value: Any) -> bool:
+    # NaN and Infinity are no JSON, and pass every minimum and maximum
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, (float, np.floating, np.integer)) and bool(np.isfinite(value)))
+
+
+_Validator = extend(
+    jsonschema.Draft202012Validator,
+    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("number", _is_number),
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class Tool:
     @cached_property
     def validator(self) -> Validator:
         """Draft 2020-12 validator of the arguments; unknown arguments are refused."""
-        return jsonschema.Draft202012Validator({"additionalProperties": False, **self.parameters})
+        return _Validator({"additionalProperties": False, **self.parameters})
 
     def __reduce__(self) -> tuple[type[Tool], tuple[Any, ...]]:
         # without the cached validator, which does not pickle
@@ -57,7 +71,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class ToolCall:
-    """One well-formed call: a known tool, arguments that fit its schema."""
+    """One well-formed call: a known tool, arguments that fit its schema. Where that says integer they are ints."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -89,7 +103,10 @@ class Malformed(str):
 
 
 def parse_call(action: Any, tools: Sequence[Tool]) -> ToolCall:
-    """Check an action against the tools. Raises MalformedCall with a message that names the remedy."""
+    """Check an action against the tools. Raises MalformedCall with a message that names the remedy, and nothing else.
+
+    `3.0` is an integer to JSON Schema: where a schema asks for one, the call holds 3.
+    """
     if isinstance(action, Malformed):
         raise MalformedCall(action.reason)
     if not isinstance(action, Mapping):
@@ -106,14 +123,46 @@ def parse_call(action: Any, tools: Sequence[Tool]) -> ToolCall:
         raise MalformedCall(f"{name}: 'arguments' must be an object, not {_kind(arguments)}.")
     stray = set(action) - {"name", "arguments"}
     if stray:
-        raise MalformedCall(f"An action has only 'name' and 'arguments', not {sorted(map(str, stray))[0]!r}.")
+        raise MalformedCall(f"An action has only 'name' and 'arguments', not {sorted(map(_key, stray))[0]}.")
+    tool = by_name[name]
     try:
-        error = best_match(by_name[name].validator.iter_errors(dict(arguments)))
+        error = best_match(tool.validator.iter_errors(dict(arguments)))
+        fault = "" if error is None else _explain(error)
+        checked = arguments if fault else whole_numbers(dict(arguments), tool.parameters)
     except RecursionError:
         raise MalformedCall(f"{name}: the arguments are nested too deeply.") from None
-    if error is not None:
-        raise MalformedCall(f"{name}: {_explain(error)}")
-    return ToolCall(name, dict(arguments))
+    except (ValueError, TypeError, ArithmeticError):
+        # a whole number of more digits than Python prints, or values that no JSON has and that cannot be compared
+        raise MalformedCall(f"{name}: an argument is too large a number, or no JSON value. Send plain JSON.") from None
+    if fault:
+        raise MalformedCall(f"{name}: {fault}")
+    return ToolCall(name, checked)
+
+
+def whole_numbers(value: Any, schema: Any) -> Any:
+    """A copy of a value that fits a schema, with every float that fits where it says integer made an int.
+
+    Follows properties, additionalProperties, items, prefixItems, oneOf, anyOf and allOf; the rest stays as it is.
+    """
+    if not isinstance(schema, Mapping):
+        return value
+    kinds = schema.get("type", ())
+    if isinstance(value, float):
+        if "integer" in ([kinds] if isinstance(kinds, str) else kinds) and value.is_integer():
+            return int(value)
+    elif isinstance(value, dict):
+        known, others = schema.get("properties", {}), schema.get("additionalProperties")
+        value = {key: whole_numbers(item, known.get(key, others)) for key, item in value.items()}
+    elif isinstance(value, list):
+        first = schema.get("prefixItems", ())
+        value = [
+            whole_numbers(item, first[at] if at < len(first) else schema.get("items")) for at, item in enumerate(value)
+        ]
+    for branch in (*schema.get("oneOf", ()), *schema.get("anyOf", ()), *schema.get("allOf", ())):
+        # of a choice, the branches that the value fits not are no rule for it
+        if _Validator(branch).is_valid(value):
+            value = whole_numbers(value, branch)
+    return value
 
 
 def parse_text(text: str, tools: Sequence[Tool]) -> ToolCall:
@@ -164,11 +213,16 @@ def _kind(value: Any) -> str:
     return names.get(type(value), f"a {type(value).__name__}")
 
 
+def _key(key: Any) -> str:
+    """A stray key, quoted and short, whatever it is."""
+    return repr(key[:80]) if isinstance(key, str) else _kind(key)
+
+
 def _explain(error: jsonschema.ValidationError) -> str:
-    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")
+    where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.absolute_path).lstrip(".")[:80]
     if error.validator == "additionalProperties" and isinstance(error.schema, Mapping):
         known = error.schema.get("properties", {})
         stray = next((key for key in cast(Mapping[str, Any], error.instance) if key not in known), "")
-        return f"there is no argument {stray!r}.{did_you_mean(str(stray), known)}"
+        return f"there is no argument {_key(stray)}.{did_you_mean(stray[:80], known) if isinstance(stray, str) else ''}"
     message = error.message if len(error.message) < 200 else f"{error.message[:200]}..."
     return f"argument {where!r}: {message}." if where else f"{message}."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tradeschool.verify.arithmetic import ArithmeticFault, evaluate
+from tradeschool.verify.arithmetic import MAX_BITS, ArithmeticFault, evaluate
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,33 @@ def test_exact(expression: str, text: str) -> None:
 def test_refused_with_a_reason(expression: str) -> None:
     with pytest.raises(ArithmeticFault):
         evaluate(expression)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["((10**-150)**99.5)**30.5", "((10**150)**99.5)**150.5", "((10**150)**8.5)**0.5", "((10**-150)**8.5)**-0.5",
+     "((((10**-150)**8.1)**199.9)**199.9)**199.9", "(10**1200)**199.5", "(10**-1200)**199.5", "1%**(199.5)**1",
+     "((1/3)**199.5)**199.5"],
+)  # fmt: skip
+def test_roots_are_bounded_like_all_else(expression: str) -> None:
+    with contextlib.suppress(ArithmeticFault):
+        value = evaluate(expression).value
+        assert max(value.numerator.bit_length(), value.denominator.bit_length()) <= MAX_BITS
+    # a root of what is in bounds is worked out
+    assert evaluate("(10**100)**0.5").value == 10**50
+    assert evaluate("0**0.5").value == 0
+
+
+@given(st.lists(st.sampled_from(["10**150", "10**-150", "7**-99", "99.5", "150.5", "0.1", "-0.5", "1/3"]), max_size=5))
+def test_towers_of_roots_end_soon_and_raise_nothing_else(parts: list[str]) -> None:
+    expression = "2"
+    for part in parts:
+        expression = f"({expression})**({part})"
+    with contextlib.suppress(ArithmeticFault):
+        evaluate(expression).text()
+    for part in parts:
+        with contextlib.suppress(ArithmeticFault):
+            evaluate(f"(10**150)**99.5**({part})").text()
 
 
 def test_a_rounded_result_says_so() -> None:

@@ -18,7 +18,8 @@ from tradeschool.verify.words import NotReadable, fold, quote, split_list
     ("text", "value"),
     [("(1,577)", "-1577"), ("$(1,577)", "-1577"), ("-12.5%", "-12.5"), ("1'234'567", "1234567"), (".5", "0.5"),
      ("5.", "5"), ("12 345 678", "12345678"), ("\uff15", "5"), ("+3", "3"), ("USD (5)", "-5"), ("1.5e3", "1500"),
-     ("-0", "0")],
+     ("-0", "0"), ("-12,480,000 US dollars", "-12480000"), ("12.48 million U.S. dollars", "12.48"), ("90 days'", "90"),
+     ("5 pounds sterling", "5"), ("7 Hong Kong dollars", "7")],
 )  # fmt: skip
 def test_values(text: str, value: str) -> None:
     assert parse_quantity(text).value == Decimal(value)
@@ -28,11 +29,35 @@ def test_values(text: str, value: str) -> None:
     "text",
     ["", "inf", "NaN", "1 or 2", "1,23", "1.234,56", "3-4", "--5", "-(5)", "((5))", "5) (", "1_000", "0x10", "1e400",
      "1577 1,577", "5% (was 4)", "about 5", "= 5", "5 thousand million", "\u0665", "\u20ac5 USD", "1" * 200, "9" * 70,
-     "(5", "5)"],
+     "(5", "5)", "ninety (90) days", "5 US dollars 6", "US dollars 5 EUR"],
 )  # fmt: skip
 def test_not_readable(text: str) -> None:
     with pytest.raises(NotReadable):
         parse_quantity(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("ninety days", 90), ("ninety (90) days", 90), ("90 (ninety) days", 90), ("Ninety (90) days'", 90),
+     ("twenty-one (21)", 21), ("90 days", 90)],
+)  # fmt: skip
+def test_numbers_in_words_and_said_twice(text: str, value: int) -> None:
+    assert parse_quantity(text, words=True).value == value
+
+
+@pytest.mark.parametrize(
+    "text", ["ninety (60) days", "60 (ninety) days", "ninety or 60 days", "one hundred (100) days", "many days"]
+)
+def test_two_numbers_that_differ_are_never_read_as_one(text: str) -> None:
+    with pytest.raises(NotReadable):
+        parse_quantity(text, words=True)
+
+
+def test_currencies_of_more_than_one_word() -> None:
+    assert parse_quantity("5 US dollars").currencies == ("USD",)
+    assert parse_quantity("US dollars 5").currencies == ("USD",)
+    assert parse_quantity("5 million Canadian dollars").currencies == ("CAD",)
+    assert parse_quantity("5 us shares").currencies == ()
 
 
 def test_m_is_a_million_only_where_money_is_meant() -> None:
@@ -65,21 +90,27 @@ def test_units() -> None:
     assert same_unit("days", "day")
     assert same_unit("metres", "m")
     assert not same_unit("m", "miles")
+    assert same_unit("days'", "day")
+    assert same_unit("days\u2019 notice", "days' notice")
+    assert not same_unit("'", "")
+    assert not same_unit("5'", "5")
     assert not same_unit("months", "years")
 
 
 @pytest.mark.parametrize(
     "text",
     ["2024-06-30", "30 June 2024", "June 30th, 2024", "the 30th day of June, 2024", "30-Jun-2024",
-     "Sunday, 30 June 2024", "30 JUNE 2024.", "2024/6/30"],
+     "Sunday, 30 June 2024", "30 JUNE 2024.", "2024/6/30", "30.06.2024", "30/06/2024", "06/30/2024", "30-6-2024"],
 )  # fmt: skip
 def test_dates(text: str) -> None:
     assert parse_date(text) == (2024, 6, 30)
 
 
 @pytest.mark.parametrize(
-    "text", ["30/06/2024", "2024", "June 2024", "31 June 2024", "30 June 24", "30 or 31 June 2024", ""]
-)
+    "text",
+    ["06/07/2024", "12.11.2024", "31/06/2024", "13/13/2024", "30/06-2024", "30/06/24", "30/0/2024", "2024", "June 2024",
+     "31 June 2024", "30 June 24", "30 or 31 June 2024", ""],
+)  # fmt: skip
 def test_dates_that_would_have_to_be_guessed(text: str) -> None:
     with pytest.raises(NotReadable):
         parse_date(text)
@@ -88,6 +119,11 @@ def test_dates_that_would_have_to_be_guessed(text: str) -> None:
 def test_dates_by_locale_and_granularity() -> None:
     assert parse_date("06/07/2024", locale="en-US") == (2024, 6, 7)
     assert parse_date("06/07/2024", locale="en-GB") == (2024, 7, 6)
+    assert parse_date("06/06/2024") == (2024, 6, 6)
+    assert parse_date("29/09/2023", "month") == (2023, 9)
+    with pytest.raises(NotReadable):
+        # a declared order is kept to
+        parse_date("30/06/2024", locale="en-US")
     assert parse_date("June 2024", "month") == parse_date("30 June 2024", "month") == (2024, 6)
     assert parse_date("2024", "year") == (2024,)
 

@@ -98,7 +98,7 @@ class Worker:
             if size > BATCH_CHARS:
                 break
         if size > MAX_TEXT_CHARS:
-            raise DocumentFault("too_large", "has more text than can be read here; split it")
+            raise DocumentFault("too_large", "has more text than can be read here")
         return made
 
     def tables(self, file: str, page: int) -> Any:
@@ -126,7 +126,7 @@ class Worker:
         try:
             return {"ok": operation(**arguments)}
         except DocumentFault as fault:
-            return {"error": {"kind": fault.kind, "message": fault.message}}
+            return {"error": {"kind": fault.kind, "message": fault.message, "remedy": fault.remedy}}
         except (RecursionError, MemoryError) as error:
             return {"error": {"kind": "too_large", "message": f"is too much for the parser ({type(error).__name__})"}}
         except Exception as error:  # noqa: BLE001  a parser's own bug on a hostile file: that file's fault, told as such

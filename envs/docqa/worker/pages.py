@@ -22,12 +22,16 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class DocumentFault(Exception):
-    """A document that cannot be read: kind is encrypted, empty, malformed, too_large, unsupported or missing."""
+    """A document that cannot be read: kind is encrypted, empty, malformed, too_large, unsupported or missing.
 
-    def __init__(self, kind: str, message: str) -> None:
+    `remedy` is a sentence, where the usual one of the kind would not help.
+    """
+
+    def __init__(self, kind: str, message: str, remedy: str = "") -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
+        self.remedy = remedy
 
 
 @dataclass
@@ -117,7 +121,7 @@ class Sections:
     def _piece(self, text: str, table: Table | None, title: str) -> None:
         self._total += len(text)
         if self._total > MAX_TEXT_CHARS or len(self.pages) > MAX_PAGES:
-            raise DocumentFault("too_large", "has more text than can be read here; split it")
+            raise DocumentFault("too_large", "has more text than can be read here")
         if self._fresh or self._size + len(text) > SECTION_CHARS:
             self.pages.append(Page(title, ""))
             self._fresh, self._size = False, 0
@@ -130,7 +134,9 @@ class Sections:
 
 
 def table_block(sections: Sections, table: Table) -> None:
-    """A table as lines of text under a mark with its number on the page, and as a table."""
+    """A table as lines under a mark with its number on the page, and as a table; nothing of one without cells."""
+    if not table.rows or not table.rows[0]:
+        return
     lines = [row_line(row) for row in table.rows]
     body = "\n".join(lines)
     if len(body) <= SECTION_CHARS - 40:

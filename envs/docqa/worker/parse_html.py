@@ -1,12 +1,15 @@
 """HTML by lxml: what a reader of the page sees, headings and tables in order, cut into sections.
 
-Scripts, styles and comments are dropped; elements hidden by attribute or inline style are left out and told. Cells
-keep their rowspan and colspan. Not covered: style sheets, frames, anything a script would make.
+Scripts, styles and comments are dropped; elements hidden by attribute or inline style are left out and told, rows and
+cells of a table at the table. Cells keep their rowspan and colspan. Not covered: style sheets, colours, positions off
+the page, frames, anything a script would make.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import lxml.etree
@@ -22,9 +25,11 @@ BLOCKS = frozenset({
     "p", "pre", "section", "summary", "table", "ul",
 })  # fmt: skip
 HIDDEN = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.0-9]*[1-9])|opacity\s*:\s*0(?![.0-9]*[1-9])",
-    re.I,
+    r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|content-visibility\s*:\s*hidden"
+    r"|(?:font-size|opacity)\s*:\s*0(?![.0-9]*[1-9]))",
+    re.IGNORECASE,
 )
+STYLE_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 MAX_DEPTH = 200
 
 
@@ -53,11 +58,13 @@ class HtmlDocument(Document):
             raise DocumentFault("too_large", f"is beyond the parser's limits ({cell(cut[0])})")
         title = root.findtext(".//title")
         self.hidden = 0
+        self.hidden_in: dict[lxml.html.HtmlElement, Counter[str]] = {}
         self.sections = Sections()
         if title and title.strip():
             self.sections.add(f"[title] {cell(title)}", title=cell(title))
         for element in list(root.iter(*DROP)):
             element.drop_tree()
+        self._empty_hidden(root)
         self._walk(root, 0)
         self._flush()
         self.pages = number_tables(self.sections.pages)
@@ -65,6 +72,40 @@ class HtmlDocument(Document):
             self.notes.append(f"{self.hidden} characters hidden from a reader of the page are left out")
         if not any(page.text.strip() for page in self.pages):
             raise DocumentFault("empty", "has no text")
+
+    def _empty_hidden(self, root: lxml.html.HtmlElement) -> None:
+        """Takes out what is hidden, before anything is read; counts its characters, and rows and cells by table."""
+        stack = [root]
+        while stack:
+            element = stack.pop()
+            if not isinstance(element.tag, str):
+                continue
+            if not is_hidden(element):
+                stack.extend(element)
+                continue
+            self.hidden += len(" ".join(element.text_content().split()))
+            table = next(element.iterancestors("table"), None)
+            if table is not None:
+                self.hidden_in.setdefault(table, Counter()).update(_hidden_parts(element))
+            # an empty cell stays in its place, so that the others keep theirs; of the rest an empty word is left
+            spans = {key: value for key, value in element.attrib.items() if key in ("rowspan", "colspan")}
+            element.clear(keep_tail=True)
+            if element.tag in ("td", "th"):
+                element.attrib.update(spans)
+            elif element is not root:
+                element.tag = "span"
+
+    def _table(self, element: lxml.html.HtmlElement) -> None:
+        table = read_table(element)
+        if hidden := self.hidden_in.get(element):
+            told = ", ".join(
+                f"{count} {word}{'' if count == 1 else 's'}" for word, count in sorted(hidden.items()) if count
+            )
+            table.note = f"left out, hidden from a reader of the page: {told}"
+        if table.rows and table.rows[0]:
+            table_block(self.sections, table)
+        elif table.title:
+            self.sections.add(table.title)
 
     _line = ""
 
@@ -78,11 +119,9 @@ class HtmlDocument(Document):
             self._line += element.tail or ""
             return
         tag = element.tag.lower()
-        if element.get("hidden") is not None or HIDDEN.search(element.get("style") or ""):
-            self.hidden += len(" ".join(element.text_content().split()))
-        elif tag == "table":
+        if tag == "table":
             self._flush()
-            table_block(self.sections, read_table(element))
+            self._table(element)
         elif tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
             self._flush()
             heading = cell(element.text_content())
@@ -107,6 +146,18 @@ class HtmlDocument(Document):
             self._flush()
         elif tag in BLOCKS:
             self._flush("- " if tag == "li" else "")
+
+
+def is_hidden(element: lxml.html.HtmlElement) -> bool:
+    style = element.get("style")
+    return element.get("hidden") is not None or bool(style and HIDDEN.search(STYLE_COMMENT.sub("", style)))
+
+
+def _hidden_parts(element: lxml.html.HtmlElement) -> Mapping[str, int]:
+    """What of a table a hidden element takes with it: rows, a cell, or a passage within one."""
+    if element.tag in ("thead", "tbody", "tfoot"):
+        return {"row": sum(1 for _ in element.iterchildren("tr"))}
+    return {"row" if element.tag == "tr" else "cell" if element.tag in ("td", "th") else "passage": 1}
 
 
 def read_table(element: lxml.html.HtmlElement) -> Table:
@@ -139,9 +190,7 @@ def read_table(element: lxml.html.HtmlElement) -> Table:
 
 
 def _visible(element: lxml.html.HtmlElement) -> str:
-    """The text of a cell as a reader sees it."""
-    if element.get("hidden") is not None or HIDDEN.search(element.get("style") or ""):
-        return ""
+    """The text of a cell, blocks apart and note marks marked."""
     parts = [element.text or ""]
     for child in element:
         if child.tag == "sup":

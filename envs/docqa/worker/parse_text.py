@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import re
 from pathlib import Path
 
@@ -99,6 +100,8 @@ class CsvDocument(Document):
         except csv.Error as error:
             raise DocumentFault("malformed", f"is not CSV ({error})") from None
         rows = [row for row in rows if any(row)]
+        if not rows:
+            raise DocumentFault("empty", "has no row with anything in it")
         width = max(map(len, rows), default=0)
         if len(rows) * width > MAX_CELLS:
             raise DocumentFault(
@@ -118,7 +121,8 @@ class CsvDocument(Document):
 
 def _dialect(text: str) -> type[csv.Dialect]:
     """By the separator that splits the first lines most evenly; quotes as Excel writes them."""
-    lines = [line for line in text.split("\n")[:20] if line.strip()]
+    # the text is not blank: there is at least one
+    lines = list(itertools.islice((line for line in text.split("\n") if line.strip()), 20))
     best = max(",;\t|", key=lambda mark: (min(line.count(mark) for line in lines) > 0, lines[0].count(mark)))
 
     class Dialect(csv.excel):

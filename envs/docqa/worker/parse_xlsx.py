@@ -80,11 +80,17 @@ class XlsxDocument(Document):
         try:
             left, top, right, bottom = range_boundaries(area.replace("$", "").upper())
         except (ValueError, TypeError):
-            raise DocumentFault("missing", f"{area!r} is not a range such as B2 or A1:C10") from None
-        if None in (left, top, right, bottom):
-            raise DocumentFault("missing", f"{area!r} is not a range such as B2 or A1:C10")
-        if left > right or top > bottom or (right - left + 1) * (bottom - top + 1) > MAX_ASKED:
-            raise DocumentFault("too_large", f"{area!r} is not a range of at most {MAX_ASKED} cells, top left first")
+            left = top = right = bottom = None
+        if not all((left, top, right, bottom)):
+            raise DocumentFault("missing", f"has no range {area!r}", "Ask for one such as B2 or A1:C10.")
+        if left > right or top > bottom:
+            first = f"{get_column_letter(min(left, right))}{min(top, bottom)}"
+            last = f"{get_column_letter(max(left, right))}{max(top, bottom)}"
+            raise DocumentFault("missing", f"has no range {area!r}", f"Put the top left cell first: {first}:{last}.")
+        asked = (right - left + 1) * (bottom - top + 1)
+        if asked > MAX_ASKED:
+            remedy = f"At most {MAX_ASKED} are read at once: ask for a smaller range."
+            raise DocumentFault("too_large", f"was asked for {asked} cells ({area})", remedy)
         sheet, cached = self.formulas.worksheets[number], self.values.worksheets[number]
         found = []
         for row in range(top, min(bottom, sheet.max_row) + 1):

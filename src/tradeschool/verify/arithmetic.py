@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, DecimalException
 from fractions import Fraction
 
 MAX_CHARS = 1_000
@@ -23,6 +23,8 @@ MAX_DEPTH = 40
 MAX_BITS = 4_096
 MAX_POWER = 200
 ROOTS = Context(prec=50)
+MAX_ROOT = 1_250
+"""Powers of ten: about what MAX_BITS hold."""
 
 TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
@@ -211,8 +213,16 @@ class _Parser:
         if base < 0:
             raise ArithmeticFault("a root of a negative number has no real value")
         self.rounded = True
-        root = ROOTS.power(_decimal(base), _decimal(exponent)) if base else Decimal(0)
-        return Fraction(root)
+        if not base:
+            return base
+        try:
+            root = ROOTS.power(_decimal(base), _decimal(exponent))
+        except DecimalException:
+            raise ArithmeticFault("the result has too many digits") from None
+        # before it is a fraction: the whole numbers of 1E-400000 would take minutes
+        if abs(root.adjusted()) > MAX_ROOT:
+            raise ArithmeticFault("the result has too many digits")
+        return self.bounded(Fraction(root))
 
     def bounded(self, value: Fraction) -> Fraction:
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:

@@ -1,7 +1,7 @@
 """Calendar dates as people write them: `2024-06-30`, `30 June 2024`, `June 30th, 2024`, `the 30th day of June 2024`.
 
-`06/07/2024` is read only where the field's locale says which comes first; years have four digits. Not covered:
-times, time zones, quarters, fiscal years, other calendars.
+`06/07/2024` is read only where the field's locale says which comes first; without one `30/06/2024` is, since there is
+but one way to read it. Years have four digits. Not covered: times, time zones, quarters, fiscal years, other calendars.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _SLASHED = {
     "en-GB": re.compile(rf"(?P<d>[0-9]{{1,2}})[/.-](?P<m>[0-9]{{1,2}})[/.-]{_YEAR}"),
     "de": re.compile(rf"(?P<d>[0-9]{{1,2}})[/.-](?P<m>[0-9]{{1,2}})[/.-]{_YEAR}"),
 }
+_FIGURES = re.compile(r"(?P<one>[0-9]{1,2})(?P<mark>[/.-])(?P<other>[0-9]{1,2})(?P=mark)[0-9]{4}")
 _MONTH_ONLY = [re.compile(rf"{_YEAR}-(?P<m>[0-9]{{1,2}})"), re.compile(rf"{_MONTH},? {_YEAR}")]
 
 
@@ -40,6 +41,11 @@ def parse_date(text: str, granularity: str = "day", locale: str = "") -> tuple[i
         raise NotReadable(f"{quote(text)} is too long for a date")
     body = re.sub(_WEEKDAY, "", " ".join(fold_characters(text).split()).rstrip("."))
     patterns = [*_FULL, *([_SLASHED[locale]] if locale in _SLASHED else [])]
+    if not locale and (match := _FIGURES.fullmatch(body)):
+        one, other = int(match["one"]), int(match["other"])
+        if not (one == other or one <= 12 < other or other <= 12 < one):
+            raise NotReadable(f"{quote(text)} leaves open which is the day; write it as 2024-01-31")
+        patterns.append(_SLASHED["en-US" if other > 12 else "en-GB"])
     if granularity != "day":
         patterns += _MONTH_ONLY
     if granularity == "year":

@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
+from tradeschool.verify.numerals import digits_for_words
 from tradeschool.verify.strictjson import MAX_DIGITS
 from tradeschool.verify.words import DASHES, INVISIBLE, NotReadable, quote
 
@@ -53,6 +54,21 @@ _CURRENCY_WORDS: dict[str, tuple[str, ...]] = {
     "\u00a5": ("JPY", "CNY"),
     "yen": ("JPY",),
     "\u20b9": ("INR",),
+    "sterling": ("GBP",),
+    "pounds sterling": ("GBP",),
+    **{
+        f"{name} {word}": (code,)
+        for code, *names in (
+            ("USD", "us", "u.s.", "american"),
+            ("CAD", "canadian"),
+            ("AUD", "australian"),
+            ("NZD", "new zealand"),
+            ("SGD", "singapore"),
+            ("HKD", "hong kong"),
+        )
+        for name in names
+        for word in ("dollar", "dollars")
+    },
 }
 CURRENCIES = ("AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "INR", "JPY", "KRW",
               "MXN", "NOK", "NZD", "PLN", "SEK", "SGD", "USD", "ZAR")  # fmt: skip
@@ -73,10 +89,6 @@ _UNITS = {
     "hr": "hour",
     "hour": "hour",
 }
-_SMALL = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
-          "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-          "eighteen", "nineteen"]  # fmt: skip
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +112,7 @@ def parse_quantity(text: str, *, money: bool = False, locale: str = "en", words:
         raise NotReadable(f"{quote(text)} is too long for a number")
     body = _plain_characters(text)
     if words:
-        body = _digits_for_words(body)
+        body = digits_for_words(body)
     found = list(_number(locale).finditer(body))
     if len(found) != 1:
         raise NotReadable(f"{quote(text)} holds {'no' if not found else 'more than one'} number")
@@ -134,7 +146,8 @@ def same_unit(one: str, other: str) -> bool:
 
 
 def _unit(name: str) -> str:
-    name = " ".join(name.lower().split()).rstrip(".")
+    # of a genitive the apostrophe means nothing here: 90 days', 90 days' notice
+    name = re.sub(r"(?<=s)['\u2019](?= |$)", "", " ".join(name.lower().split()).rstrip("."))
     plural = len(name) > 3 and name.endswith("s") and not name.endswith("ss")
     if plural or name in ("yrs", "mos", "hrs"):
         name = name[:-1]
@@ -199,7 +212,7 @@ def _tail(text: str, tail: str, money: bool) -> tuple[str, Decimal | None, bool,
     """What stands after the number: scale, percent or currency, unit, in this order, each at most once."""
     scale, percent, points = "", None, False
     currency: tuple[str, ...] = ()
-    if re.search(r"[^a-z%$\u20ac\u00a3\u00a5\u20b9\u00b5\u00b0\u00b2\u00b3/ .-]", tail):
+    if re.search(r"[^a-z%$\u20ac\u00a3\u00a5\u20b9\u00b5\u00b0\u00b2\u00b3/' .-]", tail):
         raise NotReadable(f"{quote(text)} has {quote(tail.strip())} after the number")
     words = tail.replace("per cent", "percent").replace("%", " % ").split()
     if words and words[0] in (_SCALE_WORDS | _MONEY_SCALES if money else _SCALE_WORDS):
@@ -209,23 +222,12 @@ def _tail(text: str, tail: str, money: bool) -> tuple[str, Decimal | None, bool,
     if rest in _PERCENT or rest in _POINTS or rest in _BASIS:
         percent = {**_PERCENT, **_POINTS, **_BASIS}[rest]
         return scale, percent, rest in _POINTS, (), ""
-    if words and _currency(words[0]):
-        currency = _currency(words.pop(0))
+    # the longest first: `pounds sterling`, `hong kong dollars`
+    for count in (3, 2, 1):
+        if len(words) >= count and (named := _currency(" ".join(words[:count]))):
+            currency, words = named, words[count:]
+            break
     unit = " ".join(words)
     if "%" in unit or any(word in _SCALE_WORDS for word in words):
         raise NotReadable(f"{quote(text)} has {quote(unit)} after the number")
     return scale, percent, points, currency, unit
-
-
-def _digits_for_words(body: str) -> str:
-    """`five` and `twenty-one` as digits, where they open the text."""
-    match = re.match(r"([a-z]+)(?:[- ]([a-z]+))?", body)
-    if not match:
-        return body
-    first, second = match.group(1), match.group(2) or ""
-    if first in _TENS and second in _SMALL[1:10]:
-        return f"{(_TENS.index(first) + 2) * 10 + _SMALL.index(second)}{body[match.end() :]}"
-    if first in _SMALL or first in _TENS:
-        number = _SMALL.index(first) if first in _SMALL else (_TENS.index(first) + 2) * 10
-        return f"{number}{body[match.end(1) :]}"
-    return body

@@ -102,6 +102,53 @@ def test_wrong_calls_say_what_to_do(call: dict[str, Any], status: str, says: str
     assert says in text
 
 
+WHOLE = [
+    {"name": "read_page", "arguments": {"document": "d2", "page": 1.0, "offset": 0.0}},
+    {"name": "search", "arguments": {"query": "total", "limit": 3.0}},
+    {"name": "read_table", "arguments": {"document": "d2", "page": 1.0, "table": 1.0, "row": 1.0}},
+    {"name": "read_cells", "arguments": {"document": "d2", "sheet": 1.0, "range": "A1:B2"}},
+]
+
+
+def test_whole_numbers_with_a_point_work_as_whole_numbers_do(play: Any) -> None:
+    for call in WHOLE:
+        text, _, _, info = play("docqa-ledger-vs-report", [call])
+        arguments = {key: int(v) if isinstance(v, float) else v for key, v in call["arguments"].items()}
+        assert (text, info["status"]) == (play("docqa-ledger-vs-report", [{**call, "arguments": arguments}])[0], "ok")
+    cited = {"answer": {}, "citations": [{"document": "d1", "page": 1.0}]}
+    *_, ended, _ = play("docqa-ledger-vs-report", [{"name": "submit", "arguments": cited}])
+    assert ended
+
+
+HUGE = 10**5000
+ANYTHING = [
+    {"name": "search", "arguments": {"query": HUGE}},
+    {"name": "read_page", "arguments": {"document": "d1", "page": HUGE}},
+    {"name": "read_cells", "arguments": {"document": "d2", "sheet": HUGE, "range": "A1"}},
+    {"name": "read_cells", "arguments": {"document": "d2", "sheet": "\ud800", "range": "\ud800"}},
+    {"name": "read_table", "arguments": {"document": "d2", "page": float("nan")}},
+    {"name": "calculate", "arguments": {"expression": "((10**-150)**99.5)**30.5"}},
+    {"name": "calculate", "arguments": {"expression": "((10**150)**99.5)**150.5"}},
+    {"name": "search", "arguments": {"query": "x", HUGE: 1}},
+    {"name": "search", HUGE: 1},
+    {"name": "submit", "arguments": {"answer": {"difference": HUGE}, "citations": [{"document": "d9", "page": 2.0}]}},
+]
+
+
+def test_no_call_raises_through_the_environment(play: Any) -> None:
+    *_, info = play("docqa-ledger-vs-report", ANYTHING[:-1])
+    assert info["status"] == "malformed"
+    _, reward, ended, _ = play("docqa-ledger-vs-report", ANYTHING)
+    assert (reward, ended) == (0.0, True)
+
+
+def test_a_wrong_range_is_no_fault_of_the_file(play: Any) -> None:
+    call = {"name": "read_cells", "arguments": {"document": "d2", "sheet": 1, "range": "A41:A40"}}
+    text, _, _, info = play("docqa-ledger-vs-report", [call])
+    assert info["status"] == "failed"
+    assert text.endswith("Put the top left cell first: A40:A41.")
+
+
 def test_a_continued_table_is_joined_but_not_with_another_one(play: Any) -> None:
     read = {"name": "read_table", "arguments": {"document": "d1", "page": 3}}
     text, *_ = play("docqa-cross-page-table", [read])
@@ -160,6 +207,23 @@ def test_the_answer_and_the_host_are_out_of_the_sandboxs_reach() -> None:
     env.close()
 
 
+def test_a_worker_that_is_killed_in_its_sandbox_comes_back() -> None:
+    env = DocQAEnv(task="docqa-ledger-vs-report", sandbox="namespace")
+    env.reset(seed=1)
+    assert env.session is not None
+    # as the kernel does when a document takes the worker's memory
+    killed = env.session.sandbox.run(  # type: ignore[attr-defined]
+        "for p in /proc/[0-9]*; do tr '\\0' ' ' <$p/cmdline | grep -q docqa/worker/main[.]py && kill -9 ${p#/proc/}"
+        " && echo killed; done; true",
+        cwd="/",
+    )
+    assert killed.stdout.split() == [b"killed"]
+    call = {"name": "read_table", "arguments": {"document": "d2", "page": 1}}
+    assert env.step(call)[-1]["status"] == "failed"
+    assert env.step(call)[-1]["status"] == "ok"
+    env.close()
+
+
 def copy_pack(tmp_path: Path, task: str) -> Path:
     pack = tmp_path / "pack"
     pack.mkdir()
@@ -192,6 +256,25 @@ def test_cheap_checks_find_broken_tasks(file: str, content: bytes | None, says: 
         DocQAEnv.check_task(task)
     assert Path(file).parts[0] in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nd9  secret.pdf  PDF, 1 page.txt", "\u202etxt.exe.txt", "a\x1b[31m.txt", "\udcff.txt"]
+)
+def test_a_name_that_cannot_be_printed_is_refused(name: str, tmp_path: Path) -> None:
+    pack = copy_pack(tmp_path, "docqa-units")
+    (pack / "docqa-units" / "environment" / "documents" / name).write_text("x")
+    with pytest.raises(TaskError, match="cannot be printed") as caught:
+        DocQAEnv.check_task(TaskPack.load(pack).tasks[0])
+    assert str(caught.value).isprintable()
+
+
+def test_a_name_in_any_script_is_allowed(tmp_path: Path) -> None:
+    pack = copy_pack(tmp_path, "docqa-units")
+    (
+        pack / "docqa-units" / "environment" / "documents" / "\u041e\u0442\u0447\u0451\u0442 \u5831\u544a 1.txt"
+    ).write_text("x")
+    DocQAEnv.check_task(TaskPack.load(pack).tasks[0])
 
 
 def test_check_task_finds_a_citation_of_no_document(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import docx
 import pytest
 
-from tradeschool.envs.docqa.documents import KINDS, DocumentError
+from tradeschool.envs.docqa.documents import KINDS, Document, DocumentError, PageReply
 from tradeschool.errors import SandboxError
 
 PUBLIC = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "pdf"
@@ -57,9 +58,29 @@ def test_xlsx_formulas_hidden_and_merged(opened: Any, plain: ModuleType) -> None
     assert (cells["B4"].value, cells["B4"].formula) == ("", "=SUM(B2:B3)")
     assert "no calculated value" in document.pages[0].text
     assert library.sheet(document, "data") == library.sheet(document, 1) == 1
-    for area in ("Z", "B3:A1", "A1:ZZ9999", "1:2", "x y"):
-        with pytest.raises(DocumentError):
-            library.cells(document, 1, area)
+
+
+@pytest.mark.parametrize(
+    ("area", "remedy"),
+    [
+        ("A41:A40", "Put the top left cell first: A40:A41."),
+        ("C1:A9", "Put the top left cell first: A1:C9."),
+        ("A1:ZZ9999", "At most 2000 are read at once: ask for a smaller range."),
+        ("Z", "Ask for one such as B2 or A1:C10."),
+        ("1:2", "Ask for one such as B2 or A1:C10."),
+        ("x y", "Ask for one such as B2 or A1:C10."),
+        ("", "Ask for one such as B2 or A1:C10."),
+        ("A0", "Ask for one such as B2 or A1:C10."),
+        ("A1:A0", "Ask for one such as B2 or A1:C10."),
+    ],
+)
+def test_a_wrong_range_is_told_how_to_ask(area: str, remedy: str, opened: Any, plain: ModuleType) -> None:
+    plain.write_xlsx(opened.folder / "a.xlsx")
+    library = opened()
+    with pytest.raises(DocumentError) as caught:
+        library.cells(library.documents[0], 1, area)
+    assert str(caught.value).endswith(remedy)
+    assert "Split it" not in str(caught.value)
 
 
 def test_html_spans_scripts_hidden_and_notes(opened: Any) -> None:
@@ -81,6 +102,61 @@ def test_html_spans_scripts_hidden_and_notes(opened: Any) -> None:
     assert table.rows[:2] == [["A", "B", ""], ["", "1", "2^a"]]
     assert table.spans[:2] == [[0, 0, 2, 1], [0, 1, 1, 2]]
     assert table.title == "Cap"
+
+
+def test_html_hidden_rows_and_cells_are_no_data_and_are_told(opened: Any) -> None:
+    (opened.folder / "a.html").write_text(
+        "<h1>Seen <span hidden>secret0</span></h1><table><caption>Cap<i style='display:none'>secret1</i></caption>"
+        "<tr><th>a</th><th>b</th><th>c</th></tr><tr hidden><td>secret2</td><td>1</td></tr>"
+        "<tr style='DISPLAY : none'><td>secret3</td></tr><tr style='visibility:collapse'><td>secret4</td></tr>"
+        "<tr style='display:/* x */none'><td>secret5</td></tr>"
+        "<tbody hidden><tr><td>secret6</td></tr><tr><td>secret7</td></tr></tbody>"
+        "<tr><td>1</td><td hidden colspan=1>secret8</td><td>3 <b hidden>secret9</b></td></tr></table>"
+        "<section hidden><table><tr><td>secret10</td></tr></table></section>"
+        "<p style='backface-visibility:hidden; font-size:0.9em; opacity:0.5'>plain to see</p>"
+        "<table><tr><td>x</td><td>y</td></tr></table>"
+    )
+    library = opened()
+    document = library.documents[0]
+    first, second = library.tables(document, 1)
+    assert first.rows == [["a", "b", "c"], ["1", "", "3"]]
+    assert first.title == "Cap"
+    assert first.note == "left out, hidden from a reader of the page: 1 cell, 2 passages, 6 rows"
+    assert (second.rows, second.note) == ([["x", "y"]], "")
+    assert "secret" not in document.pages[0].text
+    assert "plain to see" in document.pages[0].text
+    assert "characters hidden" in document.notes[0]
+
+
+def test_a_page_that_is_hidden_as_a_whole_is_empty(opened: Any) -> None:
+    for name, text in (("a.html", "<html hidden><p>x</p></html>"), ("b.html", "<body style='display:none'>x</body>")):
+        (opened.folder / name).write_text(text)
+        with pytest.raises(DocumentError) as caught:
+            opened(name)
+        assert caught.value.kind == "empty"
+
+
+def test_tables_without_cells_are_not_announced(opened: Any) -> None:
+    (opened.folder / "a.html").write_text(
+        "<p>before</p><table></table><table><caption>Nothing yet</caption></table><table><tr></tr><tr></tr></table>"
+        "<table><tr hidden><td>x</td></tr></table><table><tr><td>kept</td></tr></table>"
+    )
+    made = docx.Document()
+    made.add_paragraph("before")
+    made.add_table(rows=0, cols=2)
+    made.save(str(opened.folder / "b.docx"))
+    library = opened()
+    html, word = library.documents
+    assert html.pages[0].text.split("\n") == ["before", "Nothing yet", "[table 1]", "kept"]
+    assert [table.rows for table in library.tables(html, 1)] == [[["kept"]]]
+    assert word.pages[0].text == "before"
+    assert library.tables(word, 1) == ()
+
+
+def test_csv_that_begins_with_blank_lines(opened: Any) -> None:
+    (opened.folder / "a.csv").write_text("\n" * 30 + "a;b\n1,5;2\n")
+    library = opened()
+    assert library.tables(library.documents[0], 1)[0].rows == [["a", "b"], ["1,5", "2"]]
 
 
 def test_csv_with_semicolons_and_windows_letters(opened: Any) -> None:
@@ -114,6 +190,7 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 BROKEN: dict[str, tuple[str, bytes]] = {
     "empty.pdf": ("empty", b""),
     "nothing.txt": ("empty", b" \n\n"),
+    "blank.csv": ("empty", b"\n,\n,,\n"),
     "no.pdf": ("malformed", b"hello"),
     "cut.pdf": ("malformed", b"%PDF-1.7\n1 0 obj\n<<"),
     "no.xlsx": ("malformed", b"PK\x03\x04 nothing"),
@@ -137,6 +214,7 @@ def test_broken_files_are_typed_errors(name: str, opened: Any) -> None:
     assert caught.value.kind == kind
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert "breaks the parser" not in str(caught.value)
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(opened: Any) -> None:
@@ -185,6 +263,8 @@ def test_a_worker_that_dies_or_stalls_is_replaced(plain: ModuleType, tmp_path: P
         "    elif file == 'stalls': threading.Event().wait()\n"
         "    elif file == 'lies': send(b'{\"ok\": {\"kind\": 5}}')\n"
         "    elif file == 'babbles': send(b'not json')\n"
+        '    elif file == \'spans\': send(b\'{"ok": [{"rows": [["x"]], "spans": [[1]]}]}\')\n'
+        '    elif file == \'rowless\': send(b\'{"ok": [{"rows": []}, {"rows": [[]]}, {"rows": [["x"]]}]}\')\n'
         "    elif file == 'floods': sys.stdout.buffer.write(b'\\xff' * 99); sys.stdout.buffer.flush()\n"
         '    elif asked[\'op\'] == \'load\': send(b\'{"ok": {"kind": "TXT", "page_word": "page", "pages": 3}}\')\n'
         "    else: send(b'{\"ok\": []}')\n"
@@ -194,6 +274,13 @@ def test_a_worker_that_dies_or_stalls_is_replaced(plain: ModuleType, tmp_path: P
         with pytest.raises(DocumentError) as caught:
             library.open([name])
         assert caught.value.kind == kind
+    for name in ("spans", "rowless"):
+        one = Document(name, name, "PDF", "page", (PageReply(title="", text=""),), ())
+        if name == "spans":
+            with pytest.raises(DocumentError, match="nonsense"):
+                library.tables(one, 1)
+        else:
+            assert [table.rows for table in library.tables(one, 1)] == [[["x"]]]
     with pytest.raises(DocumentError, match="page 1 is missing"):
         library.open(["short"])
     with pytest.raises(DocumentError) as caught:

@@ -92,9 +92,46 @@ ATTACKS: dict[str, Any] = {
 def test_no_attack_pays(attack: str, task: str) -> None:
     reward = KEYS[task].score(ATTACKS[attack](task))
     assert reward.valid
-    assert reward.value == 0.0 or attack in ("one or two", "false in every field", "null in every field")
+    guessed = attack in ("one or two", "false in every field", "null in every field")
+    assert reward.value == 0.0 or (guessed and task != "docqa-wrong-premise")
     assert (reward.value or 0) < 0.5
     json.dumps(reward.to_dict()).encode("utf-8")
+
+
+def test_the_right_premise_alone_is_worth_nothing() -> None:
+    key = KEYS["docqa-wrong-premise"]
+    rubbish = {"mill_closed_in_2023": "x", "closing_date": "2001-01-01", "positions_cut": 7}
+    premise = {name: key.gold[name] for name in ("rotterdam_was_closed", "rotterdam_closing_date")}
+    assert key.score({**premise, **rubbish}).value == 0.0
+    assert key.score({**premise, **rubbish, "positions_cut": 141}).value == pytest.approx(1 / 3)
+    # a date for what did not happen contradicts the premise, whatever else is right
+    assert key.score({**key.gold, "rotterdam_closing_date": "2023-08-31"}).value == 0.0
+    assert key.score({**key.gold, "rotterdam_was_closed": True}).value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "given", "right"),
+    [
+        ("docqa-units", "operating_result_2023", "-12,480,000 US dollars", True),
+        ("docqa-units", "operating_result_2023", "12,480,000 US dollars", False),
+        ("docqa-units", "operating_result_2023", "-12,480,000 Canadian dollars", False),
+        ("docqa-contract-amendment", "notice_period", "90 days'", True),
+        ("docqa-contract-amendment", "notice_period", "90 days' notice", True),
+        ("docqa-contract-amendment", "notice_period", "ninety days", True),
+        ("docqa-contract-amendment", "notice_period", "ninety (90) days", True),
+        ("docqa-contract-amendment", "notice_period", "ninety (60) days", False),
+        ("docqa-contract-amendment", "notice_period", "sixty (60) days", False),
+        ("docqa-contract-amendment", "notice_period", "ninety months", False),
+        ("docqa-contract-amendment", "effective_date", "30.06.2024", True),
+        ("docqa-contract-amendment", "effective_date", "31.06.2024", False),
+        ("docqa-wrong-premise", "closing_date", "29/09/2023", True),
+        ("docqa-wrong-premise", "closing_date", "09/29/2023", True),
+        ("docqa-wrong-premise", "closing_date", "28/09/2023", False),
+    ],
+)
+def test_what_a_professional_writes_is_read(task: str, field: str, given: str, right: bool) -> None:
+    reward = KEYS[task].score({**KEYS[task].gold, field: given})
+    assert (reward.value == 1.0) is right, reward.parts
 
 
 def test_nothing_was_executed() -> None:
