@@ -18,7 +18,7 @@ import numpy as np
 from tradeschool.conduct import Conduct
 from tradeschool.errors import TaskError, UsageError, did_you_mean
 from tradeschool.rewards import Reward
-from tradeschool.sandbox import resolve_backend
+from tradeschool.sandbox import BACKENDS, resolve_backend
 from tradeschool.spaces import ToolCallSpace, make_observation, observation_space
 from tradeschool.task import Task, TaskPack, builtin_packs
 from tradeschool.tools import MalformedCall, Tool, ToolResult, parse_call
@@ -97,6 +97,8 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
             )
         if max_steps is not None and max_steps < 1:
             raise UsageError(f"max_steps must be at least 1, got {max_steps}.")
+        if sandbox != "auto" and sandbox not in BACKENDS:
+            raise UsageError(f"there is no sandbox {sandbox!r}.{did_you_mean(sandbox, [*BACKENDS, 'auto'])}")
         self.render_mode = render_mode
         self.pack = TaskPack.load(pack)
         self.choices = self._choose(task, split)

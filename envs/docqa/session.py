@@ -5,6 +5,7 @@ The right answer stays in this process: the sandbox is shown the documents and t
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
@@ -29,6 +30,9 @@ from .tools import TOOLS
 MAX_TEXT = 8_000
 """Characters of a document in one observation; a task's `output_bytes` may lower it."""
 MAX_JOINED_PAGES = 20
+
+# not resolved: a virtual environment is found by the path it is started by
+PYTHON = os.path.abspath(sys.executable)
 
 
 class DocQASession(Session):
@@ -64,7 +68,7 @@ class DocQASession(Session):
         environment = self.task.file.environment
         return SandboxSpec(
             mounts=(
-                *interpreter_mounts(sys.executable),
+                *interpreter_mounts(PYTHON),
                 Mount(WORKER_FOLDER, WORKER_TARGET, private=True),
                 Mount(document_folder(self.task), DOCUMENTS_TARGET, private=True),
             ),
@@ -74,7 +78,7 @@ class DocQASession(Session):
 
     def _connect(self) -> Channel:
         assert self.sandbox is not None
-        return self.sandbox.connect(worker_argv(sys.executable), cwd="/")
+        return self.sandbox.connect(worker_argv(PYTHON), cwd="/")
 
     def call(self, name: str, arguments: Any) -> ToolResult:
         """A document or part that cannot be read is a failed call whose text says what to do instead."""

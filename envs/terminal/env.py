@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
 from typing import ClassVar
 
 from tradeschool.errors import TaskError
@@ -58,6 +60,18 @@ class TerminalEnv(ToolEnv):
                 f"{task.paths.config}: name the hidden tests in [tradeschool] required_tests, or write tests/test.sh."
             )
         for test in (*wanted, *task.file.tradeschool.regression_tests):
-            file = task.paths.tests / test.partition("::")[0]
-            if not file.is_file():
+            if not _defines(task.paths.tests, test):
                 raise TaskError(f"{task.paths.config}: {test!r} is in no file of tests/. Correct its name.")
+
+
+def _defines(tests: Path, test: str) -> bool:
+    """Whether `file.py::name`, or `file.py::Class::name[case]`, is there, by reading the file without running it."""
+    file, _, name = test.partition("::")
+    if not (tests / file).is_file():
+        return False
+    try:
+        tree = ast.parse((tests / file).read_text("utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise TaskError(f"{tests / file}: is not Python ({error}).") from error
+    wanted = name.split("[")[0].split("::")[-1]
+    return any(isinstance(node, ast.FunctionDef) and node.name == wanted for node in ast.walk(tree))

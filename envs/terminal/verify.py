@@ -168,7 +168,8 @@ def _run_script(task: Task, sandbox: Sandbox) -> Reward:
             return parse(raw.decode("utf-8"))
         except ValueError as error:
             raise VerifierError(f"{name} of {task.id!r} holds no reward: {error}.", kind="report") from error
-    raise VerifierError(f"tests/test.sh of {task.id!r} left no reward: {said}", kind="report")
+    ended = f"exit code {done.exit_code}" + (f": {said}" if said else ", without a word")
+    raise VerifierError(f"tests/test.sh of {task.id!r} left no reward in /logs/verifier ({ended}).", kind="report")
 
 
 def _from_json(text: str) -> Reward:

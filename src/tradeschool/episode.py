@@ -125,7 +125,7 @@ def agent_at_fault() -> Iterator[None]:
     except (AgentError, TaskError, UsageError):
         raise
     except (Exception, SystemExit) as error:
-        raise AgentError(f"the agent raised {_describe(error)}", kind="exception") from error
+        raise AgentError(f"the agent raised {_describe(error)}{_place(error)}", kind="exception") from error
 
 
 @contextmanager
@@ -141,6 +141,14 @@ def environment_at_fault() -> Iterator[None]:
 
 def _describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:500] if str(error) else type(error).__name__
+
+
+def _place(error: BaseException) -> str:
+    """` (file:line)` where it was raised."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" ({error.filename}:{error.lineno})"
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 
 def run_episode(

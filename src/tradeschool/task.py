@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,6 +25,9 @@ from tradeschool.families import FAMILIES
 from tradeschool.tomlfile import read_model
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+Split = Literal["train", "dev", "test", "private"]
+SPLITS: tuple[str, ...] = get_args(Split)
+PARTS_OF_A_TASK = ("instruction.md", "tests", "solution")
 FamilyName = Literal["terminal", "blender", "docqa"]
 
 
@@ -53,7 +56,7 @@ class TradeschoolTable(_Table):
 
     family: FamilyName
     difficulty: int = Field(default=1, ge=1, le=5)
-    split: Literal["train", "dev", "test", "private"] = "train"
+    split: Split = "train"
     licence: str | None = None
     kind: str = ""
     artifacts: tuple[str, ...] = ("/workspace",)
@@ -210,6 +213,9 @@ class TaskPack:
         for folder in folders:
             if not NAME.fullmatch(folder.name):
                 raise TaskError(f"{folder}: a task's folder name uses a-z, 0-9, '.', '_' and '-'. Rename it.")
+        for path in sorted(root.iterdir()):
+            if path.is_dir() and path not in folders and any((path / name).exists() for name in PARTS_OF_A_TASK):
+                raise TaskError(f"{path}: looks like a task, but has no task.toml. Add one, or move the folder.")
         if not folders:
             raise TaskError(f"{root}: the pack has no task (no */task.toml).")
         return cls(root, file, tuple(Task.load(folder, file.name, file.licence) for folder in folders))
@@ -230,6 +236,8 @@ class TaskPack:
             raise UsageError(f"there is no family {family!r}.{did_you_mean(family, FAMILIES)}")
         found = tuple(self._matching(pattern, family, split))
         if not found:
+            if split is not None and split not in SPLITS:
+                raise UsageError(f"there is no split {split!r}.{did_you_mean(split, SPLITS)}")
             asked = ", ".join(
                 f"{key} {value!r}" for key, value in (("task", pattern), ("family", family), ("split", split)) if value
             )
@@ -259,4 +267,8 @@ def find_pack(ref: str | Path) -> Path:
         return folder.resolve()
     if folder.is_dir():
         raise UsageError(f"{folder} is not a pack: it has no pack.toml. Give the folder that holds pack.toml.")
+    if "/" in str(ref):
+        raise UsageError(
+            f"there is no folder {folder}. Give a pack's folder, or the name of one: {', '.join(builtin)}."
+        )
     raise UsageError(f"there is no pack {str(ref)!r}.{did_you_mean(str(ref), builtin)}")

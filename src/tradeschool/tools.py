@@ -168,9 +168,10 @@ def whole_numbers(value: Any, schema: Any) -> Any:
 def parse_text(text: str, tools: Sequence[Tool]) -> ToolCall:
     """A call from a model's raw text: one JSON object, alone or between <tool_call> tags or code fences.
 
+    What stands in <think> tags is passed over; of several calls the first is taken.
     Raises MalformedCall. Duplicate keys, NaN and Infinity are refused.
     """
-    body = text.strip()
+    body = _THOUGHT.sub("", text).strip()
     starts = [0]
     if not body.startswith("{"):
         # in a text around the object, the first tag or fence that an object follows
@@ -187,7 +188,8 @@ def parse_text(text: str, tools: Sequence[Tool]) -> ToolCall:
             fault = fault or error
     else:
         raise MalformedCall(
-            f'The action is not valid JSON ({fault}). Send one object: {{"name": ..., "arguments": {{...}}}}.'
+            f"The action is not valid JSON ({fault}). Send one object, alone or in <tool_call> tags: "
+            '{"name": ..., "arguments": {...}}.'
         )
     return parse_call(action, tools)
 
@@ -203,6 +205,7 @@ def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is not JSON")
 
 
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 _OPENINGS = re.compile(r"(?:<tool_call>|```(?:json)?)\s*")
 MAX_OPENINGS = 32
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)

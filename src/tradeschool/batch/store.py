@@ -51,7 +51,10 @@ CREATE TABLE retry (
 
 @dataclass(frozen=True)
 class Row:
-    """One finished episode as the database has it. `reward` is None exactly when not `valid`."""
+    """One finished episode as the database has it. `reward` is None exactly when not `valid`.
+
+    `short` is the first part that kept the reward below 1, with its reason.
+    """
 
     task: str
     family: str
@@ -61,6 +64,7 @@ class Row:
     steps: int
     seconds: float
     error: Mapping[str, str] | None
+    short: str = ""
 
 
 class Store:
@@ -145,8 +149,10 @@ class Store:
     def rows(self) -> tuple[Row, ...]:
         """Every finished episode, ordered by task and attempt."""
         found = self._db.execute(
-            "SELECT task, family, attempt, reward, valid, steps, seconds, error_kind, error_at_fault, error_message"
-            " FROM episode ORDER BY task, attempt"
+            "SELECT task, family, attempt, reward, valid, steps, seconds, error_kind, error_at_fault, error_message, ("
+            "  SELECT part.name || ': ' || part.reason FROM part WHERE part.task = episode.task"
+            "  AND part.attempt = episode.attempt AND (weight > 0 OR gate = 1) AND value < 1 ORDER BY position LIMIT 1"
+            ") FROM episode ORDER BY task, attempt"
         )
         return tuple(_row(values) for values in found)
 
@@ -178,9 +184,9 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _row(values: tuple[Any, ...]) -> Row:
-    task, family, attempt, reward, valid, steps, seconds, kind, at_fault, message = values
+    task, family, attempt, reward, valid, steps, seconds, kind, at_fault, message, short = values
     error = None if kind is None else {"kind": kind, "at_fault": at_fault, "message": message}
-    return Row(task, family, attempt, reward, bool(valid), steps, seconds, error)
+    return Row(task, family, attempt, reward, bool(valid), steps, seconds, error, short or "")
 
 
 def _now() -> str:

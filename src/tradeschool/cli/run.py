@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from tradeschool.errors import UsageError
 
 CORES = min(4, os.cpu_count() or 1)
 
@@ -30,7 +35,7 @@ def run(
     seed: Annotated[int, typer.Option(help="The same seed gives the same episodes, whatever the concurrency.")] = 0,
     out: Annotated[Path | None, typer.Option(help="A new folder for the results. Default: one below ./runs.")] = None,
     fail_under: Annotated[
-        float | None, typer.Option(metavar="X", help="Exit code 1 if the reward of any episode is below X.")
+        float | None, typer.Option(metavar="X", min=0, max=1, help="Exit code 1 if any episode's reward is below X.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")] = False,
 ) -> None:
@@ -57,11 +62,14 @@ def run(
         replay=replay,
         out=out,
     )
+    if fail_under is not None and math.isnan(fail_under):
+        raise UsageError("--fail-under must be a number from 0 to 1, not nan.")
     plan = prepare(options)
     with Store.create(choose_folder(options, plan), plan) as store:
         runner = LocalRunner(plan, store, concurrency)
         try:
-            with Progress(plan) as progress:
+            # standard output is for the result alone, whatever an agent prints
+            with contextlib.redirect_stdout(sys.stderr), Progress(plan) as progress:
                 runner.run(progress.done, progress.interrupted)
         finally:
             summary = summarise(store.folder, store.rows())

@@ -7,6 +7,8 @@ import typer
 from tradeschool.batch.report import Summary
 from tradeschool.cli.tables import number, print_table
 
+SHORT_ROWS = 20
+
 
 def print_summary(summary: Summary) -> None:
     """A table of families, one of tasks, the errors in full, and where everything lies."""
@@ -40,6 +42,11 @@ def print_summary(summary: Summary) -> None:
     for row in summary.rows:
         if row.error:
             typer.echo(f"{row.task} attempt {row.attempt}: {row.error['message']}")
+    short = [row for row in summary.rows if row.short]
+    for row in short[:SHORT_ROWS]:
+        typer.echo(f"{row.task} attempt {row.attempt}: {number(row.reward)}, {row.short}")
+    if len(short) > SHORT_ROWS:
+        typer.echo(f"... and {len(short) - SHORT_ROWS} more below 1")
     typer.echo(
         f"Trajectories: {summary.run}/episodes/<task>__<attempt>/trajectory.json (rewards explained: result.json)"
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -90,9 +92,16 @@ def try_import(interpreter: Path) -> tuple[str, str]:
     """(bpy's version, "") or ("", its last line). Told by what it prints, for Blender may crash on its way out."""
     ask = "import bpy; print('bpy-is', bpy.app.version_string, flush=True); import os; os._exit(0)"
     try:
-        done = subprocess.run(
-            [interpreter, "-I", "-c", ask], capture_output=True, text=True, check=False, timeout=CHECK_TIMEOUT_S
-        )
+        # Blender makes a folder for temporary files, and would leave it there
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [interpreter, "-I", "-c", ask],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=CHECK_TIMEOUT_S,
+                env={**os.environ, "TMPDIR": folder},
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         return "", str(error)
     told = re.search(r"^bpy-is (.+)$", done.stdout, re.MULTILINE)
