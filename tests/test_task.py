@@ -60,6 +60,15 @@ def test_binary_and_huge_files_are_refused(tmp_path: Path) -> None:
         TaskPack.load(root)
 
 
+def test_a_folder_that_looks_like_a_task_is_not_passed_over(tmp_path: Path) -> None:
+    root = write_pack(tmp_path)
+    (root / "assets").mkdir()
+    assert len(TaskPack.load(root).tasks) == 1
+    (root / "two" / "tests").mkdir(parents=True)
+    with pytest.raises(TaskError, match=r"two: looks like a task, but has no task\.toml"):
+        TaskPack.load(root)
+
+
 def test_an_empty_instruction_is_refused(tmp_path: Path) -> None:
     root = write_pack(tmp_path)
     (root / "one" / "instruction.md").write_text(" \n")
@@ -70,6 +79,8 @@ def test_an_empty_instruction_is_refused(tmp_path: Path) -> None:
 def test_unknown_names_come_with_a_suggestion(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Did you mean 'starter'"):
         TaskPack.load("startr")
+    with pytest.raises(UsageError, match="there is no folder"):
+        TaskPack.load("./nowhere")
     with pytest.raises(UsageError, match="is not a pack"):
         TaskPack.load(tmp_path)
     pack = TaskPack.load(write_pack(tmp_path))

@@ -106,6 +106,16 @@ def test_what_is_no_call_is_explained(action: Any, said: str) -> None:
     assert said in str(caught.value)
 
 
+def test_what_is_only_thought_of_is_not_done() -> None:
+    text = '<think>perhaps <tool_call>{"name": "submit"}</tool_call>?</think>'
+    call = '<tool_call>{"name": "shell", "arguments": {"command": "ls"}}</tool_call>'
+    assert parse_text(f"{text} No: {call}", TOOLS).name == "shell"
+    with pytest.raises(MalformedCall, match="in <tool_call> tags"):
+        parse_text(f"{text} no", TOOLS)
+    with pytest.raises(MalformedCall):
+        parse_text('<think> it goes on {"name": "submit"}', TOOLS)
+
+
 @pytest.mark.parametrize(
     "text",
     [

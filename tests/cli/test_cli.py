@@ -199,3 +199,28 @@ class TestRealEpisodes:
         assert json.loads(out)["episodes"] == 0
         assert err.endswith("tradeschool: interrupted.\n")
         assert "Traceback" not in err
+
+
+@pytest.mark.sandbox
+def test_what_an_agent_prints_stays_out_of_the_result_and_its_fault_has_a_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "chatty.py").write_text(
+        "from tradeschool.agents.base import Agent\n\n\nclass Chatty(Agent):\n    def act(self, observation, info):\n"
+        "        print('hello from an agent')\n        raise KeyError('boom')\n"
+    )
+    command = [os.path.join(os.path.dirname(sys.executable), "tradeschool"), "run", "--task", "terminal-git-recover"]
+    done = subprocess.run(
+        [*command, "--agent", "chatty:Chatty", "--sandbox", "namespace", "--json"], capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    message = json.loads(done.stdout)["by_task"][0]["error"]["message"]
+    assert "KeyError" in message
+    assert "chatty.py:7" in message
+    assert "hello from an agent" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["nan", "2", "-1"])
+def test_a_bar_that_is_no_reward_is_refused(call, pack, value):
+    code, out, err = call("run", "--pack", pack, "--fail-under", value)
+    assert (code, out) == (2, "")
+    assert "fail-under" in err

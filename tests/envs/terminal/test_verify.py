@@ -94,6 +94,12 @@ def test_a_task_without_tests_is_refused_before_it_is_played(tmp_path: Path) -> 
         TerminalEnv.check_task(task)
 
 
+def test_a_test_that_its_file_does_not_define_is_refused_before_it_is_played(tmp_path: Path) -> None:
+    toml = TOML.replace("test_it.py::test_kept", "test_it.py::test_nope")
+    with pytest.raises(TaskError, match="test_nope"):
+        TerminalEnv.check_task(TaskPack.load(write_task(tmp_path, toml=toml)).get("one"))
+
+
 def test_a_test_named_in_no_file_is_refused_before_it_is_played(tmp_path: Path) -> None:
     task = TaskPack.load(write_task(tmp_path, toml=TOML.replace("test_it.py::test_kept", "test_at.py::test_kept")))
     with pytest.raises(TaskError, match="test_at"):
