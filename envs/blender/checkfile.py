@@ -145,7 +145,10 @@ class IouCheck(Check):
 
 
 class ProbeCheck(Check):
-    """How much of a probe's volume the matching solids fill: full inside `filled` (shares), else 0."""
+    """How much of a probe's volume the matching solids fill: full inside `filled` (shares), else 0.
+
+    A wall is held between two probes: one inside of it that must be empty, and a cylinder with a `bore` around it.
+    """
 
     objects: str
     probe: Shape

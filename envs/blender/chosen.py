@@ -57,10 +57,10 @@ def each(pattern: str, scene: Snapshot, ask: Callable[[Item], Verdict]) -> Verdi
 def bodies_of(item: Item) -> list[Any]:
     """Every body of an object as a solid. Raises NotSolid."""
     mesh = surface(item)
-    if mesh.crossings is None:
+    if mesh.crosses is None:
         raise meshes.NotSolid("it has too many triangles to be checked")
-    if mesh.crossings:
-        raise meshes.NotSolid(f"its surface cuts through itself at {mesh.crossings} places")
+    if mesh.crosses:
+        raise meshes.NotSolid("its surface cuts through itself somewhere")
     return meshes.bodies(mesh.vertices, mesh.triangles)
 
 

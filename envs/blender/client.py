@@ -1,7 +1,8 @@
 """Talking to the Blender worker: a process in a sandbox, one request at a time, each with a deadline.
 
 Errors keep their kinds apart: a call the worker refuses is `Refused` (the agent reads it), a worker that crashes,
-hangs or closes its pipe is a SandboxError with the end of its standard error.
+hangs or closes its pipe is a SandboxError with the end of its standard error. Its kind is `died` or `timeout` when
+the worker had taken a call and ended or gave no answer; `closed` when it was gone before.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class BlenderWorker:
         kind, text = (error.get("kind"), str(error.get("message"))) if isinstance(error, dict) else ("", "no reason")
         if kind in ("illegal", "failed"):
             raise Refused(kind, text)
-        raise self._broken(op, text)
+        raise self._broken(op, text, "died" if text.startswith("MemoryError") else "worker")
 
     def close(self) -> None:
         """End the worker and its sandbox. Idempotent."""
@@ -132,10 +133,10 @@ class BlenderWorker:
                 self._on_close()
 
     def _receive(self, timeout_s: float, op: str = "start") -> tuple[dict[str, Any], bytes]:
-        (size,) = struct.unpack(">I", self._guard(op, lambda: self.channel.read(4, timeout_s)))
+        (size,) = struct.unpack(">I", self._guard(op, lambda: self.channel.read(4, timeout_s), "died"))
         if size > MAX_FRAME:
             raise self._broken(op, f"it announced a frame of {size} bytes")
-        raw = self._guard(op, lambda: self.channel.read(size, timeout_s))
+        raw = self._guard(op, lambda: self.channel.read(size, timeout_s), "died")
         try:
             message = json.loads(raw)
             count = int(message["blob_bytes"])
@@ -143,18 +144,18 @@ class BlenderWorker:
             raise self._broken(op, "it sent a frame that is no message") from None
         if not 0 <= count <= MAX_FRAME:
             raise self._broken(op, f"it announced {count} bytes")
-        blob = self._guard(op, lambda: self.channel.read(count, timeout_s)) if count else b""
+        blob = self._guard(op, lambda: self.channel.read(count, timeout_s), "died") if count else b""
         return message, blob
 
-    def _guard(self, op: str, act: Callable[[], Any]) -> Any:
-        """Run one transfer; when it fails, add what the worker last wrote to the error."""
+    def _guard(self, op: str, act: Callable[[], Any], gone: str = "closed") -> Any:
+        """Run one transfer; when it fails, add what the worker last wrote to the error. `gone`: the kind of an end."""
         if self._closed:
             raise SandboxError(f"the Blender worker is closed; {op!r} was not sent.", kind="closed")
         try:
             return act()
         except SandboxError as error:
             what = "gave no answer in time" if error.kind == "timeout" else "ended"
-            raise self._broken(op, f"it {what}", error.kind) from error
+            raise self._broken(op, f"it {what}", gone if error.kind == "closed" else error.kind) from error
 
     def _broken(self, op: str, what: str, kind: str = "worker") -> SandboxError:
         last = " | ".join(self.channel.stderr().strip().splitlines()[-4:])[-600:]

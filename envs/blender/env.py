@@ -36,8 +36,9 @@ class BlenderEnv(ToolEnv):
     Blender: reward = sum(weight * value) / sum(weight) over the checks, and 0 when a gate is not fully passed.
 
     ## Episode end
-    Terminated by `submit`; truncated after `max_steps` calls or the task's wall time. Both are graded. A worker that
-    crashes or hangs raises SandboxError: that episode has no reward.
+    Terminated by `submit`, or by a call that exhausts its limits of memory or time: the scene is then lost and the
+    reward 0. Truncated after `max_steps` calls or the task's wall time, and graded. A scene that exhausts the limits of
+    its grading scores 0. An engine that fails of itself raises SandboxError: that episode has no reward.
 
     ## Arguments
     `pack` (a built-in pack or a folder), `task` (an id; None: the seed draws one), `split`, `sandbox` (`auto`,

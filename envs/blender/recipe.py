@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,6 +24,7 @@ MAGIC = (b"BLENDER", b"\x28\xb5\x2f\xfd", b"\x1f\x8b")
 NOT_IN_SCENES = ("submit", "render", "measure", "scene_info")
 
 Point = tuple[float, float, float]
+Metres = Annotated[float, Field(ge=-1000, le=1000)]
 
 
 class _Strict(BaseModel):
@@ -34,7 +35,7 @@ class RawMesh(_Strict):
     """A mesh as it is, broken or not; metres and degrees."""
 
     name: str = Field(pattern=NAME_PATTERN, max_length=48)
-    vertices: tuple[Point, ...] = Field(min_length=3, max_length=50_000)
+    vertices: tuple[tuple[Metres, Metres, Metres], ...] = Field(min_length=3, max_length=50_000)
     faces: tuple[tuple[int, ...], ...] = Field(min_length=1, max_length=50_000)
     location: Point = (0.0, 0.0, 0.0)
     rotation: Point = (0.0, 0.0, 0.0)
@@ -123,6 +124,7 @@ def build_scene(worker: BlenderWorker, environment: Path) -> None:
     try:
         if blend.exists():
             worker.call("open_blend", {}, read_blend(blend))
+            worker.call("check_extent", {})
         if recipe.exists():
             read = read_recipe(recipe)
             width, height = read.resolution

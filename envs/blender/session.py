@@ -9,14 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tradeschool.errors import UsageError, VerifierError
-from tradeschool.rewards import Reward
+from tradeschool.errors import SandboxError, UsageError, VerifierError
+from tradeschool.rewards import Part, Reward
 from tradeschool.tools import Tool, ToolResult
 
 from ..base import Session, SessionConfig
 from . import narrate
 from .checkfile import load_checks
-from .client import BlenderWorker, Refused, Reply, start_worker
+from .client import CALL_TIMEOUT_S, BlenderWorker, Refused, Reply, start_worker
+from .judge_client import Exhausted, JudgeProcess
 from .recipe import build_scene
 from .snapshot import Snapshot, read_snapshot
 from .tools import TOOLS
@@ -33,6 +34,7 @@ class BlenderSession(Session):
     def __init__(self, config: SessionConfig) -> None:
         super().__init__(config)
         self.worker: BlenderWorker | None = None
+        self.exhausted = ""
 
     def open(self) -> str:
         """Start a worker, build the scene, and say what is in it."""
@@ -44,32 +46,48 @@ class BlenderSession(Session):
         return f"Blender {self.worker.blender}. Units: metres and degrees, Z is up, colours are linear RGB.\n{seen}"
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Do one call. A refusal by the worker is a result; its crash raises SandboxError."""
+        """Do one call. A refusal is a result, and one that exhausts the worker's limits ends the episode.
+
+        Raises SandboxError when the worker was gone before, or no fresh one comes up.
+        """
         if name == "submit":
             return ToolResult("The scene is handed in.", done=True)
         try:
-            reply = self._live().call(name, arguments, timeout_s=self.task.limits.command_timeout_s)
+            reply = self._ask(name, arguments, timeout_s=self.task.limits.command_timeout_s)
         except Refused as error:
             return ToolResult(str(error), status=error.status)
+        except Exhausted as error:
+            self.exhausted = f"the call exhausted its limits: {error}"
+            return ToolResult(f"The scene is lost: {self.exhausted}.", status="failed", done=True)
         images = decode_pictures(reply) if name == "render" else ()
         return ToolResult(narrate.tell(name, reply.result), images)
 
     def grade(self) -> Reward:
-        """Save the scene, end its worker, and judge what a fresh worker finds in the file."""
-        from .checks import evaluate  # manifold3d and scipy load here, not when an environment is made
+        """Save the scene, end its worker, and judge what a fresh worker finds in the file.
 
-        return evaluate(self.checks, self.snapshot())
+        0 when the scene exhausts the limits of that. Raises SandboxError or VerifierError when the fault is ours.
+        """
+        if not self.exhausted:
+            try:
+                with JudgeProcess() as judge:
+                    return judge.evaluate(self.checks, self.snapshot())
+            except Exhausted as error:
+                self.exhausted = f"the scene exhausted the limits of its grading: {error}"
+        return Reward.from_parts([Part("limits", 0.0, reason=self.exhausted, gate=True)])
 
     def snapshot(self) -> Snapshot:
-        """The scene as a fresh worker reads it from the saved file; that worker stays, for pictures."""
-        saved = self._live().call("save", {}).blob
+        """The scene as a fresh worker reads it from the saved file; that worker stays, for pictures.
+
+        Raises Exhausted when the scene is too much for it, SandboxError or VerifierError when the fault is ours.
+        """
+        saved = self._ask("save", {}).blob
         self.close()
         self.worker = self._start()
         try:
-            self.worker.call("open_blend", {}, saved)
+            self._ask("open_blend", {}, saved)
         except Refused as error:
             raise VerifierError(f"the saved scene was refused by the verifying worker: {error}") from error
-        reply = self.worker.call("export_state", {})
+        reply = self._ask("export_state", {})
         return read_snapshot(reply.result, reply.blob)
 
     def render(self) -> np.ndarray | None:
@@ -86,6 +104,28 @@ class BlenderSession(Session):
 
     def _start(self) -> BlenderWorker:
         return start_worker(self.config.sandbox, self.task.file.environment.memory_mb, self.hidden)
+
+    def _ask(self, op: str, args: Mapping[str, Any], blob: bytes = b"", timeout_s: float = CALL_TIMEOUT_S) -> Reply:
+        """One operation on what the agent built. Raises Refused; Exhausted when the worker ended over it or ran past
+        the deadline while a fresh worker is well; else SandboxError.
+        """
+        try:
+            return self._live().call(op, args, blob, timeout_s=timeout_s)
+        except SandboxError as error:
+            if error.kind not in ("died", "timeout"):
+                raise
+            self.close()
+            self._probe()
+            how = f"took more than {timeout_s:g} s" if error.kind == "timeout" else "ended Blender, as too much does"
+            raise Exhausted(f"{op!r} {how}") from error
+
+    def _probe(self) -> None:
+        """Raises SandboxError when a fresh worker does not export its empty scene: the fault is not the agent's."""
+        fresh = self._start()
+        try:
+            fresh.call("export_state", {})
+        finally:
+            fresh.close()
 
     def _live(self) -> BlenderWorker:
         if self.worker is None:

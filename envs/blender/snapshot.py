@@ -51,13 +51,13 @@ class Camera:
 class Mesh:
     """World-space vertices (V, 3) float64 and triangles (T, 3) int64, wound as they are seen from outside.
 
-    `loose_edges`: edges of no face. `crossings`: pairs of triangles that cut each other, None when not counted.
+    `loose_edges`: edges of no face. `crosses`: whether it cuts through itself, None when that was too much to ask.
     """
 
     vertices: np.ndarray
     triangles: np.ndarray
     loose_edges: int
-    crossings: int | None
+    crosses: bool | None
     materials: tuple[Material, ...]
 
     @property
@@ -161,12 +161,13 @@ def _mesh(entry: Mapping[str, Any], matrix: np.ndarray, blob: bytes, at: int) ->
     at += 4 * faces
     if faces and not (triangles.min() >= 0 and triangles.max() < count):
         raise ValueError("a triangle names a vertex that does not exist")
-    vertices = local @ matrix[:3, :3].T + matrix[:3, 3]
+    with np.errstate(over="ignore", invalid="ignore"):
+        vertices = local @ matrix[:3, :3].T + matrix[:3, 3]
     if np.linalg.det(matrix[:3, :3]) < 0:
         # a mirrored object shows the other side of its faces, as every exporter for printing has it
         triangles = triangles[:, ::-1]
     materials = _materials(entry["materials"], vertices, triangles, slots)
-    return Mesh(vertices, triangles, int(entry["loose_edges"]), entry["crossings"], materials), at
+    return Mesh(vertices, triangles, int(entry["loose_edges"]), entry["crosses"], materials), at
 
 
 def _materials(

@@ -25,6 +25,9 @@ def solid_of(shape: Shape) -> manifold3d.Manifold:
         assert shape.height is not None
         top = shape.diameter if shape.top_diameter is None else shape.top_diameter
         made = manifold3d.Manifold.cylinder(shape.height, shape.diameter / 2, top / 2, SIDES, True)
+    if shape.bore is not None:
+        assert shape.height is not None
+        made = made - manifold3d.Manifold.cylinder(2 * shape.height, shape.bore / 2, shape.bore / 2, SIDES, True)
     return made.rotate(shape.rotation).translate(shape.center)
 
 

@@ -74,6 +74,37 @@ def test_two_copies_a_hair_apart_do_not_beat_one() -> None:
     assert meshes.iou(target, target) == pytest.approx(1.0)
 
 
+def grid(count: int, step: float) -> tuple[np.ndarray, np.ndarray]:
+    """Cubes in a row as one mesh."""
+    moves = np.arange(count)[:, None, None] * np.array([step, step / 3, 0.0])
+    return (CORNERS + moves).reshape(-1, 3), (CUBE + 8 * np.arange(count)[:, None, None]).reshape(-1, 3)
+
+
+def test_too_many_bodies_are_a_reason_before_they_are_made() -> None:
+    many = meshes.MAX_BODIES + 1
+    with pytest.raises(meshes.NotSolid, match=f"{many} unconnected bodies"):
+        meshes.bodies(*grid(many, 2.0))
+    (cube,) = meshes.bodies(CORNERS, CUBE)
+    with pytest.raises(meshes.NotSolid, match=f"{many} bodies"):
+        meshes.union([cube] * many)
+
+
+def test_too_many_bodies_in_one_place_are_a_reason_before_they_are_united() -> None:
+    solids = meshes.bodies(*grid(100, 1e-3))
+    with pytest.raises(meshes.NotSolid, match="4000 pairs"):
+        meshes.union(solids)
+    apart = meshes.bodies(*grid(300, 1.0))
+    assert meshes.meetings(apart) == 0, "touching is no meeting"
+    assert meshes.union(apart).volume() == pytest.approx(300)
+    assert meshes.meetings(meshes.bodies(*grid(3, 0.5))) == 2
+
+
+def test_shells_are_in_the_order_of_their_lowest_vertex() -> None:
+    _, triangles = grid(3, 2.0)
+    mixed = np.concatenate([triangles[24:], triangles[:24]])
+    assert [int(part.min()) for part in meshes.shells(mixed)] == [0, 8, 16]
+
+
 def test_genus_counts_through_holes() -> None:
     import manifold3d
 

@@ -131,6 +131,7 @@ def _from_outside(view):
     direction = Vector(VIEWS[view]).normalized()
     camera_data, lamp_data = bpy.data.cameras.new("view"), bpy.data.lights.new("view", "SUN")
     camera, lamp = bpy.data.objects.new("view", camera_data), bpy.data.objects.new("view", lamp_data)
+    before = scene().camera
     try:
         lamp_data.energy = 3.0
         # 1.1: a little air around; the shorter side of the picture must hold the sphere too
@@ -147,6 +148,8 @@ def _from_outside(view):
         update()
         return _shoot()
     finally:
+        # first: Blender crashes at the next picture when the camera that is the scene's own is gone
+        scene().camera = before
         for item, data in ((camera, camera_data), (lamp, lamp_data)):
             bpy.data.objects.remove(item)
             bpy.data.batch_remove([data])

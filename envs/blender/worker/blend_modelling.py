@@ -25,6 +25,7 @@ from blend_scene import (
 
 MAX_BOOLEAN_FACES = 30_000
 MAX_MODIFIERS = 8
+WELD_METRES = 1e-7
 
 FIELDS = {
     "bevel": {"width", "segments", "angle_limit"},
@@ -158,6 +159,8 @@ def _settle(item, modifier, apply):
 def _apply(item):
     """Make the evaluated mesh the object's own and drop the modifiers."""
     made = bpy.data.meshes.new_from_object(item.evaluated_get(depsgraph()), depsgraph=depsgraph())
+    if any(modifier.type == "BOOLEAN" for modifier in item.modifiers):
+        _weld(made)
     old, name = item.data, item.data.name
     item.modifiers.clear()
     item.data = made
@@ -165,6 +168,19 @@ def _apply(item):
         bpy.data.meshes.remove(old)
         made.name = name
     update()
+
+
+def _weld(data):
+    """Merge what the solver computed twice: vertices a rounding apart make slivers that no slicer takes."""
+    bm = bmesh.new()
+    try:
+        bm.from_mesh(data)
+        bmesh.ops.remove_doubles(bm, verts=bm.verts[:], dist=WELD_METRES)
+        bmesh.ops.dissolve_degenerate(bm, dist=WELD_METRES, edges=bm.edges[:])
+        bm.to_mesh(data)
+    finally:
+        bm.free()
+    data.update()
 
 
 def apply_modifiers(object):

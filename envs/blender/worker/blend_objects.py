@@ -112,6 +112,8 @@ def transform(object, location=None, rotation=None, scale=None, dimensions=None,
         raise Illegal("Give 'dimensions' without 'scale' and with relative=false.")
     if item.type != "MESH" and (dimensions is not None or scale is not None or bake):
         raise Illegal(f"#{object} is a {item.type.lower()}: it has a location and a rotation only.")
+    if bake and item.modifiers:
+        raise Illegal(f"#{object} has live modifiers, which 'bake' would reshape: apply or clear the modifiers first.")
     before = (item.location.copy(), item.rotation_euler.copy(), item.scale.copy())
     try:
         if location is not None:

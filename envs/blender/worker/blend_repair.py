@@ -1,9 +1,11 @@
 """Repairing, splitting and measuring meshes."""
 
 import math
+from collections import Counter
 
 import bmesh
 import bpy
+from blend_crossings import touches
 from blend_scene import (
     ID,
     Failed,
@@ -17,6 +19,7 @@ from blend_scene import (
     objects,
     plain,
     refuse_operand,
+    rendered,
     size_of,
     update,
 )
@@ -63,19 +66,25 @@ def clean_mesh(object, merge_distance=0.0, delete_loose=False, fill_holes=0, rec
 
 
 def topology(item):
-    """How closed an object's evaluated mesh is."""
+    """How closed an object's evaluated mesh is, edge by edge of its triangles: as it is judged and sliced."""
+    data = item.evaluated_get(depsgraph()).data
+    data.calc_loop_triangles()
+    triangles = [tuple(triangle.vertices) for triangle in data.loop_triangles]
+    edges = Counter((one[at], one[(at + 1) % 3]) for one in triangles for at in range(3))
+    uses = Counter(tuple(sorted(edge)) for edge in edges.elements())
     bm = bmesh.new()
     try:
-        bm.from_mesh(item.evaluated_get(depsgraph()).data)
-        return {
-            "boundary_edges": sum(edge.is_boundary for edge in bm.edges),
-            "overfull_edges": sum(len(edge.link_faces) > 2 for edge in bm.edges),
-            "uneven_edges": sum(len(edge.link_faces) == 2 and not edge.is_contiguous for edge in bm.edges),
-            "loose_vertices_left": sum(not vert.link_faces for vert in bm.verts),
-            "parts": len(_parts(bm)),
-        }
+        bm.from_mesh(data)
+        parts = len(_parts(bm))
     finally:
         bm.free()
+    return {
+        "boundary_edges": sum(count == 1 for count in uses.values()),
+        "overfull_edges": sum(count > 2 for count in uses.values()),
+        "uneven_edges": sum(count == 2 and edges[edge] != 1 for edge, count in uses.items()),
+        "loose_vertices_left": len(data.vertices) - len({at for one in triangles for at in one}),
+        "parts": parts,
+    }
 
 
 def _parts(bm):
@@ -186,7 +195,7 @@ def _distance(item, other):
     if not triangles or not triangles_b:
         raise Illegal("A distance needs two objects with faces.")
     tree, tree_b = BVHTree.FromPolygons(points, triangles), BVHTree.FromPolygons(points_b, triangles_b)
-    if tree.overlap(tree_b):
+    if touches(points, triangles, tree_b):
         return 0.0
     ways = [tree_b.find_nearest(point)[3] for point in points] + [tree.find_nearest(point)[3] for point in points_b]
     return round(min(way for way in ways if way is not None), 6)
@@ -194,7 +203,8 @@ def _distance(item, other):
 
 def boxes():
     """The box around everything that is rendered, in the world, or None when there is none."""
-    spans = [corners(item) for item in objects() if item.type == "MESH" and not item.hide_render and item.get(ID)]
+    shown = rendered()
+    spans = [corners(item) for item in objects() if item.type == "MESH" and item.name in shown and item.get(ID)]
     if not spans:
         return None
     low = [min(span[0][axis] for span in spans) for axis in range(3)]

@@ -45,6 +45,22 @@ def objects():
     return sorted(scene().objects, key=lambda item: (item.get(ID, 0), item.name))
 
 
+def rendered():
+    """The names of the objects that a picture shows: not hidden from renders, themselves or by every collection."""
+    shown = set()
+
+    def walk(layer):
+        if layer.collection.hide_render:
+            return
+        if not layer.exclude:
+            shown.update(item.name for item in layer.collection.objects if not item.hide_render)
+        for child in layer.children:
+            walk(child)
+
+    walk(bpy.context.view_layer.layer_collection)
+    return shown
+
+
 def find(number, kind=None):
     """The object with this id. Raises Illegal naming those there are."""
     for item in scene().objects:
@@ -151,7 +167,7 @@ def describe(item):
         "location": plain(item.location),
         "rotation": plain(math.degrees(angle) for angle in item.rotation_euler),
         "scale": plain(item.scale),
-        "hidden": bool(item.hide_render),
+        "hidden": item.name not in rendered(),
     }
     if item.type == "MESH":
         vertices, _, faces = counts(item)

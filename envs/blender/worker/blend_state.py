@@ -5,8 +5,9 @@ import os
 import tempfile
 
 import bpy
-from blend_scene import ID, NEXT, Illegal, depsgraph, objects, scene, update
-from mathutils.bvhtree import BVHTree
+from blend_crossings import cuts_itself
+from blend_opening import adopt, refuse_code
+from blend_scene import ID, NEXT, Illegal, depsgraph, objects, rendered, scene, update
 
 MAX_CROSSING_TRIANGLES = 60_000
 
@@ -58,53 +59,23 @@ def open_blend(blob):
     finally:
         os.remove(path)
     bpy.context.preferences.edit.use_global_undo = False
-    _adopt()
-    _refuse_code()
+    adopt()
+    refuse_code()
     return {}
-
-
-def _refuse_code():
-    if bpy.data.texts:
-        raise Illegal("the .blend holds text blocks; remove them.")
-    if bpy.data.libraries:
-        raise Illegal("the .blend links to other files; make everything local.")
-    for name in dir(bpy.data):
-        group = getattr(bpy.data, name, None)
-        for item in group if isinstance(group, bpy.types.bpy_prop_collection) else ():
-            holders = (item, getattr(item, "node_tree", None))
-            motions = [getattr(holder, "animation_data", None) for holder in holders]
-            if any(motion is not None and len(motion.drivers) for motion in motions):
-                raise Illegal(f"the .blend has a driver on {item.name!r}; remove it.")
-            if name == "images" and item.source == "FILE" and not item.packed_file:
-                raise Illegal(f"the .blend reads the file of image {item.name!r}; pack or remove it.")
-
-
-def _adopt():
-    """Ids, Euler angles and no parents, so that a location is one in the world."""
-    for item in sorted(scene().objects, key=lambda each: each.name):
-        if item.parent is not None:
-            world = item.matrix_world.copy()
-            item.parent = None
-            item.matrix_world = world
-        item.rotation_mode = "XYZ"
-        if not item.get(ID):
-            scene()[NEXT] = scene().get(NEXT, 0) + 1
-            item[ID] = scene()[NEXT]
-    update()
 
 
 def export_state():
     """Every object as data, then per mesh, in that order: local vertices (float32 x 3), triangles (int32 x 3), and
     the material slot of each triangle (int32), with the modifiers' effect.
     """
-    told, pieces = [], []
+    told, pieces, shown = [], [], rendered()
     for item in objects():
         entry = {
             "id": item.get(ID, 0),
             "name": item.name,
             "type": item.type.lower(),
             "matrix": [value for row in item.matrix_world for value in row],
-            "hidden": bool(item.hide_render),
+            "hidden": item.name not in shown,
             "modifiers": [modifier.type.lower() for modifier in item.modifiers],
         }
         if item.type == "MESH":
@@ -147,7 +118,7 @@ def _mesh(item, pieces):
         "vertices": len(data.vertices),
         "triangles": len(data.loop_triangles),
         "loose_edges": _loose(data),
-        "crossings": _crossings(points, corners),
+        "crosses": _crosses(points, corners, item),
         "materials": [_material(slot.material) for slot in item.material_slots],
     }
 
@@ -159,14 +130,13 @@ def _loose(data):
     return sum(edge.key not in used for edge in data.edges)
 
 
-def _crossings(points, corners):
-    """How many pairs of triangles that are no neighbours cut each other; None where there are too many to ask."""
+def _crosses(points, corners, item):
+    """Whether the surface cuts through itself; None where there is too much to ask."""
     if len(corners) > 3 * MAX_CROSSING_TRIANGLES:
         return None
     places = [tuple(points[at : at + 3]) for at in range(0, len(points), 3)]
     triangles = [tuple(corners[at : at + 3]) for at in range(0, len(corners), 3)]
-    tree = BVHTree.FromPolygons(places, triangles, all_triangles=True, epsilon=0.0)
-    return sum(first < second for first, second in tree.overlap(tree))
+    return cuts_itself(places, triangles, abs(item.matrix_world.determinant()) ** (1 / 3))
 
 
 def _material(material):

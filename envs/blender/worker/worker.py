@@ -79,6 +79,7 @@ def main():
     import blend_looks
     import blend_modelling
     import blend_objects
+    import blend_opening
     import blend_repair
     import blend_scene
     import blend_state
@@ -86,7 +87,7 @@ def main():
     blend_state.start_empty()
     operations = {
         name: function
-        for module in (blend_objects, blend_modelling, blend_repair, blend_looks, blend_state)
+        for module in (blend_objects, blend_modelling, blend_repair, blend_looks, blend_opening, blend_state)
         for name, function in module.OPERATIONS.items()
     }
     frames.send(

@@ -3,7 +3,7 @@
 Vertices are float arrays (V, 3) in metres, triangles int arrays (T, 3). Vertices count as the same only when they are
 one vertex: coincident copies are open edges here, as they are for a slicer's strict mode.
 Covered: open, overfull and unevenly wound edges; inverted, nested and overlapping bodies; doubled material.
-Not covered: a single body whose surface cuts through itself (the exporter counts such crossings) and touching faces.
+Not covered: a single body whose surface cuts through itself (the exporter looks for that) and touching faces.
 """
 
 from __future__ import annotations
@@ -15,6 +15,14 @@ import manifold3d
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
+
+MAX_BODIES = 1000
+MAX_MEETINGS = 4000
+"""Pairs of bodies whose boxes overlap: each may be cut by each, and a union grows with their product."""
+
+
+TOUCHING = 1e-6
+"""Metres by which boxes may overlap and still only touch."""
 
 
 class NotSolid(ValueError):
@@ -49,8 +57,11 @@ def edge_faults(triangles: np.ndarray) -> EdgeFaults:
     return EdgeFaults(int((uses == 1).sum()), int((uses > 2).sum()), int(((uses == 2) & (ahead != 1)).sum()))
 
 
-def shells(triangles: np.ndarray) -> list[np.ndarray]:
-    """The triangles of each part that shares no vertex with another, in the order of the lowest vertex."""
+def shells(triangles: np.ndarray, most: int | None = None) -> list[np.ndarray]:
+    """The triangles of each part that shares no vertex with another, in the order of the lowest vertex.
+
+    Raises NotSolid when there are more than `most`.
+    """
     if not len(triangles):
         return []
     size = int(triangles.max()) + 1
@@ -59,7 +70,11 @@ def shells(triangles: np.ndarray) -> list[np.ndarray]:
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(size, size))
     _, part = connected_components(graph, directed=False)
     of_triangle = part[triangles[:, 0]]
-    return [triangles[of_triangle == number] for number in np.unique(of_triangle)]
+    order = np.argsort(of_triangle, kind="stable")
+    starts = np.flatnonzero(np.diff(of_triangle[order])) + 1
+    if most is not None and len(starts) >= most:
+        raise NotSolid(f"it has {len(starts) + 1} unconnected bodies, more than the {most} that are judged")
+    return np.split(triangles[order], starts)
 
 
 def signed_volume(vertices: np.ndarray, triangles: np.ndarray) -> float:
@@ -78,7 +93,7 @@ def genus(triangles: np.ndarray) -> int:
 
 
 def bodies(vertices: np.ndarray, triangles: np.ndarray) -> list[manifold3d.Manifold]:
-    """Each shell as a solid of positive volume. Raises NotSolid for an open, faulty or inverted one."""
+    """Each shell as a solid of positive volume. Raises NotSolid for an open, faulty or inverted one, or too many."""
     if not len(triangles):
         raise NotSolid("there is no surface")
     if not np.isfinite(vertices).all():
@@ -87,7 +102,7 @@ def bodies(vertices: np.ndarray, triangles: np.ndarray) -> list[manifold3d.Manif
     if not faults.none:
         raise NotSolid(f"it is not watertight: {faults}")
     made = []
-    for part in shells(triangles):
+    for part in shells(triangles, MAX_BODIES):
         volume = signed_volume(vertices, part)
         if volume <= 0:
             what = "encloses nothing" if volume == 0 else "is turned inside out"
@@ -109,8 +124,29 @@ def _solid(vertices: np.ndarray, triangles: np.ndarray) -> manifold3d.Manifold:
 
 
 def union(solids: Sequence[manifold3d.Manifold]) -> manifold3d.Manifold:
-    """All solids as one; what they share counts once."""
+    """All solids as one; what they share counts once.
+
+    Raises NotSolid, before anything is computed, when there are more than MAX_BODIES or MAX_MEETINGS.
+    """
+    if len(solids) > MAX_BODIES:
+        raise NotSolid(f"there are {len(solids)} bodies, more than the {MAX_BODIES} that are judged")
+    met = meetings(solids)
+    if met > MAX_MEETINGS:
+        raise NotSolid(f"more than {MAX_MEETINGS} pairs of bodies lie within each other's bounds")
     return manifold3d.Manifold.batch_boolean(list(solids), manifold3d.OpType.Add)
+
+
+def meetings(solids: Sequence[manifold3d.Manifold]) -> int:
+    """How many pairs of solids have boxes that overlap, touching not counted; stops soon after MAX_MEETINGS."""
+    bounds = np.array([solid.bounding_box() for solid in solids], dtype=np.float64).reshape(-1, 6)
+    low, high = bounds[:, :3], bounds[:, 3:]
+    found = 0
+    for at in range(len(bounds) - 1):
+        deep = np.minimum(high[at], high[at + 1 :]) - np.maximum(low[at], low[at + 1 :])
+        found += int((deep > TOUCHING).all(axis=1).sum())
+        if found > MAX_MEETINGS:
+            break
+    return found
 
 
 def doubled_share(solids: Sequence[manifold3d.Manifold], whole: manifold3d.Manifold) -> float:

@@ -27,17 +27,17 @@ def make_box(
     number: int = 1,
     inverted: bool = False,
     hidden: bool = False,
-    crossings: int | None = 0,
+    crosses: bool | None = False,
     materials: tuple[Material, ...] = (),
 ) -> Item:
     triangles = BOX_TRIANGLES[:, ::-1] if inverted else BOX_TRIANGLES
-    mesh = Mesh(BOX_CORNERS * size + center, triangles, 0, crossings, materials)
+    mesh = Mesh(BOX_CORNERS * size + center, triangles, 0, crosses, materials)
     matrix = np.eye(4)
     matrix[:3, 3] = center
     return Item(number, name, "mesh", matrix, hidden, (), mesh)
 
 
-def make_joined(name: str, *parts: Item, crossings: int | None = 0) -> Item:
+def make_joined(name: str, *parts: Item, crosses: bool | None = False) -> Item:
     """One object of several unconnected bodies."""
     vertices, triangles, at = [], [], 0
     for part in parts:
@@ -45,7 +45,7 @@ def make_joined(name: str, *parts: Item, crossings: int | None = 0) -> Item:
         vertices.append(part.mesh.vertices)
         triangles.append(part.mesh.triangles + at)
         at += len(part.mesh.vertices)
-    mesh = Mesh(np.concatenate(vertices), np.concatenate(triangles), 0, crossings, ())
+    mesh = Mesh(np.concatenate(vertices), np.concatenate(triangles), 0, crosses, ())
     return Item(1, name, "mesh", np.eye(4), False, (), mesh)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tradeschool.envs.blender.client import BlenderWorker, Refused, blender_python
 from tradeschool.envs.blender.recipe import build_scene
+from tradeschool.envs.blender.snapshot import read_snapshot
 from tradeschool.errors import TaskError
 
 pytestmark = [pytest.mark.blender, pytest.mark.sandbox]
@@ -47,6 +48,89 @@ def test_a_plain_file_is_opened_and_its_objects_get_ids(worker: BlenderWorker, t
     assert [each["name"] for each in told["objects"]] == ["Camera", "Cube", "Empty", "Light"]
     assert [each["id"] for each in told["objects"]] == [1, 2, 3, 4]
     assert told["objects"][1]["location"] == [0, 0, 1]
+
+
+SECOND = "bpy.ops.mesh.primitive_cube_add(location=(3, 0, 0))\n"
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "bpy.data.objects['Cube']['tradeschool_id'] = 'abc'",
+        "bpy.context.scene['tradeschool_next_id'] = 'x'",
+        "bpy.context.scene['tradeschool_next_id'] = -7",
+        "for item in bpy.data.objects: item['tradeschool_id'] = 1",
+        "for item in bpy.data.objects: item['tradeschool_id'] = 2**31 - 1",
+        "bpy.data.objects['Cube']['tradeschool_id'] = [1, 2]",
+    ],
+)
+def test_marks_that_are_not_ours_are_put_right(worker: BlenderWorker, tmp_path: Path, marks: str) -> None:
+    make_blend(tmp_path, SECOND + marks)
+    build_scene(worker, tmp_path)
+    told = worker.call("scene_info", {}).result["objects"]
+    numbers = [each["id"] for each in told]
+    assert len(set(numbers)) == len(numbers) == 4
+    for each in told:
+        assert worker.call("measure", {"object": each["id"]}).result["object"]["name"] == each["name"]
+    args = {"kind": "cube", "dimensions": [1, 1, 1]}
+    assert worker.call("add_primitive", args).result["object"]["id"] > max(numbers)
+
+
+COLLECTION = """
+group = bpy.data.collections.new("Group")
+bpy.context.scene.collection.children.link(group)
+cube = bpy.data.objects["Cube"]
+for held in list(cube.users_collection):
+    held.objects.unlink(cube)
+group.objects.link(cube)
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "hidden"),
+    [
+        ("bpy.data.objects['Cube'].hide_render = True", True),
+        ("bpy.data.objects['Cube'].hide_viewport = True", False),
+        ("bpy.data.objects['Cube'].hide_set(True)", False),
+        (COLLECTION, False),
+        (COLLECTION + "group.hide_render = True", True),
+        (COLLECTION + "group.hide_viewport = True", False),
+        (COLLECTION + "bpy.context.view_layer.layer_collection.children['Group'].exclude = True", True),
+        (COLLECTION + "group.hide_render = True; bpy.context.scene.collection.objects.link(cube)", False),
+    ],
+)
+def test_visible_is_what_a_picture_shows(worker: BlenderWorker, tmp_path: Path, script: str, hidden: bool) -> None:
+    make_blend(tmp_path, script)
+    build_scene(worker, tmp_path)
+    cube = next(each for each in worker.call("scene_info", {}).result["objects"] if each["name"] == "Cube")
+    assert cube["hidden"] is hidden
+    reply = worker.call("export_state", {})
+    seen = [item.name for item in read_snapshot(reply.result, reply.blob).meshes()]
+    assert seen == ([] if hidden else ["Cube"])
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "1e30", "2000.0"])
+def test_absurd_vertices_are_the_authors_fault(worker: BlenderWorker, tmp_path: Path, value: str) -> None:
+    make_blend(tmp_path, f"bpy.data.meshes['Cube'].vertices[0].co = ({value}, 0, 0)")
+    with pytest.raises(TaskError, match=r"scene\.blend: mesh 'Cube' has a vertex"):
+        build_scene(worker, tmp_path)
+
+
+SHEAR = """
+parent = bpy.data.objects.new("Parent", None)
+bpy.context.scene.collection.objects.link(parent)
+parent.scale = (1, {factor}, 1)
+cube = bpy.data.objects["Cube"]
+cube.parent, cube.rotation_euler = parent, (0, 0, 0.7)
+"""
+
+
+def test_a_sheared_object_is_refused_and_a_turned_one_is_not(worker: BlenderWorker, tmp_path: Path) -> None:
+    make_blend(tmp_path, SHEAR.format(factor=1))
+    build_scene(worker, tmp_path)
+    make_blend(tmp_path, SHEAR.format(factor=5))
+    with pytest.raises(TaskError, match="'Cube' is sheared by its parent"):
+        build_scene(worker, tmp_path)
 
 
 @pytest.mark.parametrize(

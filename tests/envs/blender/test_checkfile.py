@@ -60,6 +60,11 @@ def test_a_good_file(tmp_path: Path) -> None:
             GOOD + '[[check]]\nname="b"\nkind="iou"\nobjects="A"\ntarget=[{shape="box", size=[1,1,1], sise=1}]',
             "'target.0.sise'. Did you mean 'size'",
         ),
+        (
+            GOOD + '[[check]]\nname="b"\nkind="probe"\nobjects="A"\nfilled=[0, 1]\n'
+            'probe={shape="cylinder", diameter=1, height=1, bore=1.0}',
+            "smaller than its diameter",
+        ),
         (GOOD + '[[check]]\nname="b"\nkind="material"\nobjects="A"', "at least one of base_color"),
     ],
 )

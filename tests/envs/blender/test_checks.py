@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import manifold3d
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -107,8 +108,8 @@ def test_solid(box: Any, joined: Any, scene: Any) -> None:
     whole = box("Part")
     assert value(asked, scene(whole)) == 1
     assert value(asked, scene(box("Part", inverted=True))) == 0
-    assert value(asked, scene(box("Part", crossings=3))) == 0
-    assert value(asked, scene(box("Part", crossings=None))) == 0
+    assert value(asked, scene(box("Part", crosses=True))) == 0
+    assert value(asked, scene(box("Part", crosses=None))) == 0
     assert value(asked, scene(joined("Part", whole, box(size=(0.2, 0.2, 0.2))))) == 0, "a hidden inner body"
     assert value(check("solid", objects="Part", bodies=2), scene(joined("Part", whole, box(size=(0.2,) * 3)))) == 0
     apart = joined("Part", whole, box(center=(3, 0, 0)))
@@ -153,6 +154,28 @@ def test_probe(box: Any, scene: Any) -> None:
     empty = check("probe", objects="*", probe={"shape": "sphere", "diameter": 0.5}, filled=[0.0, 0.01])
     assert value(empty, scene(box())) == 0
     assert value(empty, scene(box(center=(3, 0, 0)))) == 1
+
+
+def test_a_wall_between_two_probes(scene: Any) -> None:
+    def plate(sides: int, diameter: float, off: float = 0.0, top: float | None = None) -> Item:
+        hole = manifold3d.Manifold.cylinder(2, diameter / 2, (diameter if top is None else top) / 2, sides, True)
+        made = (manifold3d.Manifold.cube((3, 3, 1), True) - hole.translate((off, 0, 0))).to_mesh64()
+        vertices, triangles = np.asarray(made.vert_properties)[:, :3], np.asarray(made.tri_verts).astype(np.int64)
+        return Item(1, "Plate", "mesh", np.eye(4), False, (), Mesh(vertices, triangles, 0, False, ()))
+
+    clear = {"shape": "cylinder", "diameter": 0.97, "height": 0.9}
+    ring = {"shape": "cylinder", "diameter": 1.2, "bore": 1.03, "height": 0.9}
+    inner = check("probe", objects="*", probe=clear, filled=[0.0, 0.002])
+    outer = check("probe", objects="*", probe=ring, filled=[0.998, 1.0])
+
+    def both(item: Item) -> float:
+        return min(value(inner, scene(item)), value(outer, scene(item)))
+
+    assert both(plate(48, 1.0)) == 1
+    assert both(plate(128, 1.02)) == 1
+    for wrong in (plate(8, 1.0), plate(8, 1.05), plate(64, 1.1), plate(64, 0.9), plate(64, 1.0, 0.05)):
+        assert both(wrong) == 0
+    assert both(plate(64, 0.9, top=1.1)) == 0, "a cone"
 
 
 def test_material(box: Any, scene: Any) -> None:

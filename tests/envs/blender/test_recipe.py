@@ -39,6 +39,8 @@ def test_good_scenes(tmp_path: Path) -> None:
         ('{"steps": [{"tool": "submit"}]}', "steps.0: 'submit' makes nothing"),
         ('{"steps": [{"tool": "add_primitive", "arguments": {"kind": "cube"}}]}', "steps.0: .*dimensions"),
         ('{"steps": [{"mesh": ' + MESH.replace("[1,0,0]", "[1,0,NaN]") + "}]}", "steps.0.mesh.vertices"),
+        ('{"steps": [{"mesh": ' + MESH.replace("[1,0,0]", "[1e300,0,0]") + "}]}", "steps.0.mesh.vertices"),
+        ('{"steps": [{"mesh": ' + MESH.replace("[1,0,0]", "[0,-1001,0]") + "}]}", "steps.0.mesh.vertices"),
         ('{"steps": [{"mesh": ' + MESH.replace("[1,0,0]", '["1",0,0]') + "}]}", "steps.0.mesh.vertices"),
     ],
 )

@@ -54,7 +54,7 @@ def test_primitives_are_solids_of_exact_size(worker: BlenderWorker, kind: str) -
     assert high - low == pytest.approx([0.4, 0.6, 0.2], abs=1e-6)
     assert (high + low) / 2 == pytest.approx([1, 2, 3], abs=1e-6)
     assert len(meshes.bodies(mesh.vertices, mesh.triangles)) == 1
-    assert mesh.crossings == 0
+    assert mesh.crosses is False
 
 
 def test_a_plane_is_flat_and_open(worker: BlenderWorker) -> None:
@@ -207,6 +207,29 @@ def test_renders_repeat_and_leave_the_scene_alone(worker: BlenderWorker) -> None
     assert all((a == b).all() for a, b in zip(one, two, strict=True))
     assert one[0].std() > 5
     assert state(worker) == before
+
+
+def test_a_picture_from_outside_leaves_the_scenes_camera(worker: BlenderWorker) -> None:
+    add(worker)
+    do(worker, "set_camera", location=[0, -5, 0], look_at=[0, 0, 0])
+    before = state(worker)
+    args = {"views": ["iso", "camera", "front", "camera"], "size": 64, "samples": 1}
+    _, one, _, two = decode_pictures(worker.call("render", args))
+    assert (one == two).all()
+    assert state(worker) == before
+
+
+def test_bake_does_not_reshape_what_live_modifiers_make(worker: BlenderWorker) -> None:
+    number = add(worker)
+    do(worker, "add_modifier", object=number, kind="bevel", width=0.1)
+    do(worker, "transform", object=number, scale=[2, 1, 1])
+    before = state(worker)
+    with pytest.raises(Refused, match="apply or clear the modifiers first") as caught:
+        do(worker, "transform", object=number, location=[3, 0, 0], bake=True)
+    assert caught.value.status == "illegal"
+    assert state(worker) == before
+    do(worker, "apply_modifiers", object=number)
+    do(worker, "transform", object=number, bake=True)
 
 
 REFUSED = [
