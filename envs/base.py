@@ -188,7 +188,9 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
             graded = self.session.grade().with_parts(self.conduct.parts())
             assert graded.value is not None  # grade() raises rather than give no verdict
             info["reward"] = graded
-            info["ended_by"] = "submit" if terminated else "wall_time" if out_of_time else "max_steps"
+            over = "wall_time" if out_of_time else "max_steps"
+            # a call that did not succeed ends an episode only where it broke what it was made in
+            info["ended_by"] = over if truncated else "submit" if result.status == "ok" else "breakdown"
             reward = graded.value
         return make_observation(result), reward, terminated, truncated, info
 

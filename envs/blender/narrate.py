@@ -64,7 +64,8 @@ def measured(result: Data) -> str:
         f"Box in the world: {figures(result['box_min'], 5)} to {figures(result['box_max'], 5)} m.",
     ]
     if "volume" in result:
-        lines.append(f"Volume {result['volume']:.6g} m3 (negative: turned inside out), area {result['area']:.6g} m2.")
+        inside_out = " (negative: it is turned inside out)" if result["volume"] < 0 else ""
+        lines.append(f"Volume {result['volume']:.6g} m3{inside_out}, area {result['area']:.6g} m2.")
         lines.append(topology(result))
     if "distance" in result:
         other = result["other"]

@@ -53,7 +53,7 @@ class BlenderSession(Session):
         if name == "submit":
             return ToolResult("The scene is handed in.", done=True)
         try:
-            reply = self._ask(name, arguments, timeout_s=self.task.limits.command_timeout_s)
+            reply = self._ask(name, arguments, timeout_s=self._deadline_s)
         except Refused as error:
             return ToolResult(str(error), status=error.status)
         except Exhausted as error:
@@ -61,6 +61,10 @@ class BlenderSession(Session):
             return ToolResult(f"The scene is lost: {self.exhausted}.", status="failed", done=True)
         images = decode_pictures(reply) if name == "render" else ()
         return ToolResult(narrate.tell(name, reply.result), images)
+
+    @property
+    def _deadline_s(self) -> float:
+        return min(self.task.limits.command_timeout_s, max(1.0, self.seconds_left))
 
     def grade(self) -> Reward:
         """Save the scene, end its worker, and judge what a fresh worker finds in the file.

@@ -79,8 +79,9 @@ class EpisodeResult:
     """The outcome of one episode.
 
     `reward` is None exactly when `valid` is False; `error` then says why. `attempt` counts from 1. `seconds` is the
-    whole episode's wall time, set-up and grading included. `ended_by` is `submit`, `max_steps`, `wall_time` or
-    `error`. `retries` are the faults of earlier tries of the same attempt, oldest first.
+    whole episode's wall time, set-up and grading included. `ended_by` is `submit`, `max_steps`, `wall_time`,
+    `breakdown` (the agent broke its sandbox) or `error`. `retries` are the faults of earlier tries of the same attempt,
+    oldest first.
     """
 
     task: str
