@@ -53,6 +53,13 @@ class Session(ABC):
         """Every pack's folder: tests and solutions stay out of a sandbox, wherever the package is installed."""
         return (self.task.paths.root.parent, *builtin_packs().values())
 
+    def launch(self) -> None:
+        """Begin to bring the engine up without waiting for it, while the last episode's is taken down; `open` follows.
+
+        Raises SandboxError, TaskError.
+        """
+        return None
+
     @abstractmethod
     def open(self) -> str:
         """Bring the engine up; the first observation's text beside the instruction. Raises SandboxError, TaskError."""
@@ -141,7 +148,30 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
         Raises SandboxError or TaskError when the engine does not come up.
         """
         super().reset(seed=seed)
-        self.close()
+        last, self.session = self.session, None
+        try:
+            self._begin(options)
+            assert self.session is not None
+            self.session.launch()
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            if last is not None:
+                last.close()
+        assert self.task is not None
+        try:
+            first = self.session.open()
+        except BaseException:
+            self.close()
+            raise
+        self._ended = False
+        self._last = ToolResult("\n\n".join(part for part in (self.task.instruction, first) if part))
+        return make_observation(self._last), self._info()
+
+    def _begin(self, options: dict[str, Any] | None) -> None:
+        """Choose the task and make its session."""
+        self._ended = True
         stray = set(options or {}) - {"task"}
         if stray:
             raise UsageError(f"reset has no option {sorted(stray)[0]!r}. Known: task.")
@@ -154,14 +184,6 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
         self._began = time.monotonic()
         episode_seed = int(self.np_random.integers(2**31))
         self.session = self.session_class(SessionConfig(self.task, self._backend, episode_seed))
-        try:
-            first = self.session.open()
-        except BaseException:
-            self.close()
-            raise
-        self._ended = False
-        self._last = ToolResult("\n\n".join(part for part in (self.task.instruction, first) if part))
-        return make_observation(self._last), self._info()
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """One tool call. The reward is 0 until the episode ends, then what the grader found.

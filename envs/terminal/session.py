@@ -91,11 +91,14 @@ class TerminalSession(Session):
         self._sandbox: Sandbox | None = None
         self._shell: Shell | None = None
 
-    def open(self) -> str:
+    def launch(self) -> None:
         first = prepare(self.task, self.config.sandbox, self.hidden)
         spec = SandboxSpec(workspace=first, hidden=self.hidden, limits=task_limits(self.task))
         self._sandbox = open_sandbox(self.config.sandbox, spec)
         self._sandbox.start()
+
+    def open(self) -> str:
+        assert self._sandbox is not None
         self._shell = self._sandbox.shell()
         return ""
 

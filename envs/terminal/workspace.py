@@ -11,6 +11,7 @@ import io
 import os
 import tarfile
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 from tradeschool.errors import SandboxError, TaskError
@@ -38,7 +39,9 @@ def prepare(task: Task, backend: str, hidden: tuple[Path, ...]) -> bytes:
 
     Raises TaskError when the set-up script fails, SandboxError when a program that the task needs is missing.
     """
-    kept = make_folder("workspaces") / f"{_digest(task)}-{backend}.tar"
+    kept = (
+        make_folder("workspaces") / f"{_digest(task.paths.environment, task.file.tradeschool.requires)}-{backend}.tar"
+    )
     if kept.is_file():
         return kept.read_bytes()
     archive = _build(task, backend, hidden)
@@ -49,9 +52,11 @@ def prepare(task: Task, backend: str, hidden: tuple[Path, ...]) -> bytes:
     return archive
 
 
-def _digest(task: Task) -> str:
-    content = pack_folder(task.paths.environment) if task.paths.environment.is_dir() else b""
-    return hashlib.sha256(content + repr(task.file.tradeschool.requires).encode()).hexdigest()[:32]
+@lru_cache(maxsize=1024)
+def _digest(environment: Path, requires: tuple[str, ...]) -> str:
+    # once a process: a task that is being written is played anew by a new command
+    content = pack_folder(environment) if environment.is_dir() else b""
+    return hashlib.sha256(content + repr(requires).encode()).hexdigest()[:32]
 
 
 def _build(task: Task, backend: str, hidden: tuple[Path, ...]) -> bytes:

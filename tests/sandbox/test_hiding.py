@@ -11,7 +11,7 @@ from tradeschool.sandbox.hiding import covers
 
 
 def targets(mounts: list[Mount], hidden: list[Path], *, system: bool = False) -> list[str]:
-    return [mount.target for mount in covers(mounts, hidden, system=system)]
+    return [mount.target for mount in covers(tuple(mounts), tuple(hidden), system=system)]
 
 
 def test_what_is_not_shown_needs_no_cover(tmp_path: Path) -> None:

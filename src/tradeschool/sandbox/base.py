@@ -164,7 +164,10 @@ class Sandbox(ABC):
 
     @abstractmethod
     def start(self) -> None:
-        """Bring it up. Raises SandboxError rather than run with less isolation than the contract says."""
+        """Bring it up, or begin to: the first call then waits. Never with less isolation than the contract says.
+
+        Raises SandboxError.
+        """
 
     @abstractmethod
     def run(

@@ -12,7 +12,7 @@ from tradeschool.errors import SandboxError
 from tradeschool.sandbox.base import Limits
 from tradeschool.sandbox.box import Box
 from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS
-from tradeschool.sandbox.runtime import HOST_ETC, INIT_TARGET, Runtime
+from tradeschool.sandbox.runtime import INIT_TARGET, Runtime
 
 SHM_BYTES = 64 * 2**20
 
@@ -30,8 +30,6 @@ def bwrap_argv(run: Runtime, box: Box, limits: Sequence[str], info_fd: int, sock
             argv += ["--symlink", os.readlink(folder), folder]
         elif os.path.isdir(folder):
             argv += ["--ro-bind", folder, folder]
-    for name in HOST_ETC:
-        argv += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     # memory files are bounded: what is left in them cannot be freed by killing a process
     argv += ["--proc", "/proc", "--dev", "/dev", "--size", str(SHM_BYTES), "--tmpfs", "/dev/shm"]
     argv += ["--remount-ro", "/dev"]
@@ -50,15 +48,20 @@ def resource_limits(limits: Limits, *, whole: bool) -> list[str]:
     return [str(number) for number in (limits.open_files, limits.file_mb * 2**20, processes, memory)]
 
 
-def staged_argv(run: Runtime, staged: Sequence[tuple[Path, Path]], argv: Sequence[str]) -> list[str]:
-    """`argv` as the sandbox's user, in a mount namespace where (source, target) folders are bound first.
+def launch_argv(run: Runtime, staged: Sequence[tuple[Path, Path]], argv: Sequence[str]) -> list[str]:
+    """`argv` as the sandbox's user, after (source, target) folders are bound in a mount namespace of their own.
 
-    For root only, and for sources that the sandbox's user cannot reach by path.
+    The binds are for sources that the sandbox's user cannot reach by path; there are none unless we are root. The user
+    is changed by a program, and not by `Popen`, which could not use vfork then.
     """
-    for program in ("unshare", "mount", "setpriv"):
+    if not run.as_root:
+        return list(argv)
+    command = ["setpriv", f"--reuid={run.uid}", f"--regid={run.gid}", "--clear-groups", *argv]
+    for program in ("unshare", "mount", "setpriv") if staged else ("setpriv",):
         if shutil.which(program) is None:
             raise SandboxError(f"{program!r} is missing. Install it: apt-get install util-linux mount", kind="missing")
-    command = ["setpriv", f"--reuid={run.uid}", f"--regid={run.gid}", "--clear-groups", *argv]
+    if not staged:
+        return command
     binds = [f"mount --bind {shlex.quote(str(source))} {shlex.quote(str(target))}" for source, target in staged]
     script = " && ".join([*binds, f"exec {shlex.join(command)}"])
     return ["unshare", "--mount", "--propagation", "private", "sh", "-c", script]

@@ -6,7 +6,7 @@ a sandbox is shown for its interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from tradeschool.home import make_folder
@@ -14,7 +14,8 @@ from tradeschool.sandbox.base import Mount
 from tradeschool.sandbox.interpreter import SYSTEM_FOLDERS
 
 
-def covers(mounts: Sequence[Mount], hidden: Iterable[Path], *, system: bool) -> tuple[Mount, ...]:
+@lru_cache(maxsize=256)
+def covers(mounts: tuple[Mount, ...], hidden: tuple[Path, ...], *, system: bool) -> tuple[Mount, ...]:
     """An empty folder over each place where one of `hidden` would be seen through `mounts`.
 
     `system`: the host's system folders are shown too. A private mount is a copy of what its owner chose, and is left.

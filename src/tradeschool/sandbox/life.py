@@ -14,7 +14,7 @@ from typing import IO
 from tradeschool.errors import SandboxError
 from tradeschool.sandbox.base import Limits
 from tradeschool.sandbox.box import Box
-from tradeschool.sandbox.bwrap import bwrap_argv, resource_limits, staged_argv
+from tradeschool.sandbox.bwrap import bwrap_argv, launch_argv, resource_limits
 from tradeschool.sandbox.cgroup import Cgroup, make_cgroup
 from tradeschool.sandbox.link import Link
 from tradeschool.sandbox.runtime import Runtime
@@ -25,49 +25,60 @@ START_TIMEOUT_S = 30.0
 
 @dataclass
 class Life:
-    """A running process 1 and what holds it: ended once, by `end`, whatever went wrong before."""
+    """A process 1 and what holds it: ended once, by `end`, whatever went wrong before.
 
-    link: Link
+    `begin` does not wait for it to serve; the first use of `link` does.
+    """
+
     cgroup: Cgroup
+    _link: Link
+    _info: IO[bytes]
+    _log: IO[bytes]
     process: subprocess.Popen[bytes] | None = None
     pidfd: int | None = None
+    _serves: bool = False
 
     @classmethod
     def begin(cls, run: Runtime, box: Box, limits: Limits) -> Life:
-        """Start process 1 over a box's files, under `limits`. Raises SandboxError with what bubblewrap said."""
+        """Start process 1 over a box's files, under `limits`. Raises SandboxError when it cannot be tried."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         info_read, info_write = os.pipe()
-        life = cls(Link(ours), make_cgroup(box.name, limits))
+        log = open(box.folder / "start.log", "w+b")  # noqa: SIM115 - closed by `end`
+        life = cls(make_cgroup(box.name, limits), Link(ours), open(info_read, "rb"), log)  # noqa: SIM115
         try:
-            with open(box.folder / "start.log", "w+b") as log, open(info_read, "rb") as info:
-                try:
-                    inside = resource_limits(limits, whole=life.cgroup.version > 0)
-                    argv = bwrap_argv(run, box, inside, info_write, theirs.fileno())
-                    change_user = run.as_root and not box.staged
-                    life.process = subprocess.Popen(
-                        staged_argv(run, box.staged, argv) if box.staged else argv,
-                        user=run.uid if change_user else None,
-                        group=run.gid if change_user else None,
-                        extra_groups=[] if change_user else None,
-                        stdin=subprocess.DEVNULL,
-                        stdout=log,
-                        stderr=log,
-                        env={"PATH": os.environ.get("PATH", os.defpath)},
-                        cwd="/",
-                        pass_fds=[theirs.fileno(), info_write],
-                        start_new_session=True,
-                    )
-                finally:
-                    theirs.close()
-                    os.close(info_write)
-                life._await_start(info, log)
+            inside = resource_limits(limits, whole=life.cgroup.version > 0)
+            argv = bwrap_argv(run, box, inside, info_write, theirs.fileno())
+            life.process = subprocess.Popen(
+                launch_argv(run, box.staged, argv),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={"PATH": os.environ.get("PATH", os.defpath)},
+                cwd="/",
+                pass_fds=[theirs.fileno(), info_write],
+                start_new_session=True,
+            )
         except BaseException:
             life.end()
             raise
+        finally:
+            theirs.close()
+            os.close(info_write)
         return life
+
+    @property
+    def link(self) -> Link:
+        """The way to process 1, once it serves. Raises SandboxError with what bubblewrap said when it does not."""
+        if not self._serves:
+            self._await_start()
+        return self._link
 
     def end(self) -> None:
         """Kill process 1, and with it, by the kernel's own rule, every process of its namespace. Idempotent."""
+        if self.process is not None and not self._serves:
+            # its number is not known before it serves; where it never will, there is nothing to kill but bubblewrap
+            with contextlib.suppress(SandboxError):
+                self._await_start()
         pidfd, self.pidfd = self.pidfd, None
         process, self.process = self.process, None
         if pidfd is not None:
@@ -76,22 +87,25 @@ class Life:
             os.close(pidfd)
         elif process is not None:
             process.kill()
-        self.link.close()
+        self._link.close()
+        self._info.close()
+        self._log.close()
         if process is not None:
             _await_end(process)
         self.cgroup.remove()
 
-    def _await_start(self, info: IO[bytes], log: IO[bytes]) -> None:
+    def _await_start(self) -> None:
         try:
-            child = json.loads(info.read())["child-pid"]
+            child = json.loads(self._info.read())["child-pid"]
             self.pidfd = os.pidfd_open(child)
-            self.link.wait_ready(START_TIMEOUT_S)
-            # process 1 has started nothing yet: whatever it will start is counted
+            # moved while it comes up, since the kernel takes milliseconds over it; it has started nothing yet
             self.cgroup.add(child)
+            self._link.wait_ready(START_TIMEOUT_S)
         except (SandboxError, ValueError, KeyError, OSError) as error:
-            log.seek(0)
-            said = log.read(2000).decode("utf-8", "replace").strip()
+            self._log.seek(0)
+            said = self._log.read(2000).decode("utf-8", "replace").strip()
             raise SandboxError(_explain(said or str(error)), kind="start") from error
+        self._serves = True
 
 
 def _await_end(process: subprocess.Popen[bytes]) -> None:

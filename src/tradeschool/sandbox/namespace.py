@@ -296,11 +296,13 @@ def overlay_works() -> bool:
     box = Box.make(run, tools.python, None, overlay=True)
     try:
         box.place(tools.mounts, run)
-        Life.begin(run, box, Limits()).end()
+        life = Life.begin(run, box, Limits())
+        try:
+            return life.link is not None
+        finally:
+            life.end()
     except SandboxError:
         return False
-    else:
-        return True
     finally:
         box.remove()
 

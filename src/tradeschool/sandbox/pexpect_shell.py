@@ -18,8 +18,10 @@ only the agent that wrote it: nothing is graded here.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
+import struct
 import termios
 import time
 from collections.abc import Callable
@@ -38,7 +40,10 @@ POLL_S = 0.2
 LINE = 1000  # a terminal's line holds 4095 bytes; an escape is 4, and is never split
 MARK = b"\x1e"
 
-SETUP = r"""stty -echo -onlcr cols 120 rows 40; PS1= PS2= PROMPT_COMMAND=; set +o history; unset HISTFILE
+# where the terminal's own descriptor is in our hands this is done to it directly, without starting a program
+STTY = "stty -echo -onlcr cols 120 rows 40; "
+SIZE = struct.pack("HHHH", 40, 120, 0, 0)
+SETUP = r"""PS1= PS2= PROMPT_COMMAND=; set +o history; unset HISTFILE
 __ts_read() { local line; __ts_command=; while IFS= read -r line && [[ $line != "$1" ]]; do __ts_command+=$line; done; printf -v __ts_command %b "$__ts_command"; }
 exec {__ts_fd}>&1; __ts_end() { local status=$?; printf '\036%s:%s\036' "$1" "$status" >&$__ts_fd; }
 """  # noqa: E501
@@ -122,7 +127,11 @@ class PexpectShell(Shell):
         deadline = time.monotonic() + START_TIMEOUT_S
         sink = HeadTail(4096)
         try:
-            self._type(f"{SETUP}__ts_end {token}\n".encode(), deadline, sink)
+            fd = self._tty.fileno()
+            if os.isatty(fd):
+                fcntl.ioctl(fd, termios.TIOCSWINSZ, SIZE)
+            setup = SETUP if os.isatty(fd) else STTY + SETUP
+            self._type(f"{setup}__ts_end {token}\n".encode(), deadline, sink)
             self._read_until(token, deadline, sink)
         except (pexpect.TIMEOUT, pexpect.EOF, OSError) as error:
             self._drop()
@@ -194,11 +203,12 @@ def _can_be_typed(command: str) -> bool:
 
 
 def _silence(fd: int) -> None:
-    """Turn the terminal's echo off, should a program have turned it on. A back end's socket is no terminal here."""
+    """Turn the terminal's echo off, and its carriage returns. A back end's socket is no terminal here."""
     if os.isatty(fd):
         mode = termios.tcgetattr(fd)
-        if mode[3] & termios.ECHO:
+        if mode[3] & termios.ECHO or mode[1] & termios.ONLCR:
             mode[3] &= ~termios.ECHO
+            mode[1] &= ~termios.ONLCR
             termios.tcsetattr(fd, termios.TCSANOW, mode)
 
 
