@@ -150,21 +150,18 @@ class ToolEnv(gym.Env[dict[str, Any], dict[str, Any]], gym.utils.EzPickle):
         super().reset(seed=seed)
         last, self.session = self.session, None
         try:
-            self._begin(options)
-            assert self.session is not None
-            self.session.launch()
-        except BaseException:
-            self.close()
-            raise
-        finally:
-            if last is not None:
-                last.close()
-        assert self.task is not None
-        try:
+            try:
+                self._begin(options)
+                assert self.session is not None
+                self.session.launch()
+            finally:
+                if last is not None:
+                    last.close()
             first = self.session.open()
         except BaseException:
             self.close()
             raise
+        assert self.task is not None
         self._ended = False
         self._last = ToolResult("\n\n".join(part for part in (self.task.instruction, first) if part))
         return make_observation(self._last), self._info()

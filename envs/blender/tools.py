@@ -237,4 +237,3 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool("submit", "Hand the scene in as it is. This ends the task."),
 )
-BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}

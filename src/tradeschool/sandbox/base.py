@@ -169,7 +169,6 @@ class Sandbox(ABC):
         Raises SandboxError.
         """
 
-    @abstractmethod
     def run(
         self,
         command: str | Sequence[str],
@@ -183,6 +182,21 @@ class Sandbox(ABC):
 
         A non-zero exit is a result, not an error. Raises SandboxError when the sandbox is gone.
         """
+        limits = self.spec.limits
+        limit_s = limits.command_timeout_s if timeout_s is None else timeout_s
+        return self._run(command, limit_s, cwd, env, stdin, limits.output_bytes)
+
+    @abstractmethod
+    def _run(
+        self,
+        command: str | Sequence[str],
+        limit_s: float,
+        cwd: str,
+        env: Mapping[str, str] | None,
+        stdin: bytes,
+        output_bytes: int,
+    ) -> Completed:
+        """`run` with everything resolved; at most `output_bytes` of each stream are kept."""
 
     @abstractmethod
     def shell(self) -> Shell:

@@ -99,19 +99,6 @@ class DockerSandbox(Sandbox):
             api.start(self._container)
         self._attach()
 
-    def run(
-        self,
-        command: str | Sequence[str],
-        timeout_s: float | None = None,
-        *,
-        cwd: str = WORKSPACE,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-    ) -> Completed:
-        limits = self.spec.limits
-        limit_s = limits.command_timeout_s if timeout_s is None else timeout_s
-        return self._run(command, limit_s, cwd, env, stdin, limits.output_bytes)
-
     def shell(self) -> Shell:
         container = self._use()
 

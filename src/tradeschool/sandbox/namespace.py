@@ -81,19 +81,6 @@ class NamespaceSandbox(Sandbox):
         box.place((*mounts, *covers(mounts, self.spec.hidden, system=True)), run)
         self._life = Life.begin(run, box, self.spec.limits)
 
-    def run(
-        self,
-        command: str | Sequence[str],
-        timeout_s: float | None = None,
-        *,
-        cwd: str = WORKSPACE,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-    ) -> Completed:
-        limits = self.spec.limits
-        limit_s = limits.command_timeout_s if timeout_s is None else timeout_s
-        return self._run(self._use(), command, limit_s, cwd, env, stdin, limits.output_bytes)
-
     def shell(self) -> Shell:
         link = self._use()
 
@@ -155,7 +142,7 @@ class NamespaceSandbox(Sandbox):
         names = [path.strip("/") or "." for path in paths]
         command = ["bash", "-o", "pipefail", "-c", EXPORT, "export", FROZEN if box.frozen else "/", *names]
         # twice the limit, since a cut buffer keeps a half at each end
-        done = self._run(self._life.link, command, TRANSFER_TIMEOUT_S, "/", None, b"", 2 * max_bytes, max_bytes)
+        done = self._run_by(self._life.link, command, TRANSFER_TIMEOUT_S, "/", None, b"", 2 * max_bytes, max_bytes)
         if len(done.stdout) > max_bytes:
             raise SandboxError(f"{', '.join(paths)}: over the limit of {max_bytes} bytes.", kind="too_large")
         check_transfer(done, f"{', '.join(paths)} could not be read out", "export")
@@ -199,6 +186,17 @@ class NamespaceSandbox(Sandbox):
         return {**ENVIRONMENT, **self.spec.env, **(more or {})}
 
     def _run(
+        self,
+        command: str | Sequence[str],
+        limit_s: float,
+        cwd: str,
+        env: Mapping[str, str] | None,
+        stdin: bytes,
+        output_bytes: int,
+    ) -> Completed:
+        return self._run_by(self._use(), command, limit_s, cwd, env, stdin, output_bytes)
+
+    def _run_by(
         self,
         link: Link,
         command: str | Sequence[str],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,9 @@ def test_the_episode_is_lost_and_valid(play: Play, name: str) -> None:
     for arguments in HOSTILE[name]:
         tool = "shell" if "command" in arguments else "write_file" if "content" in arguments else "read_file"
         if not ended:
-            ended = env.step({"name": tool, "arguments": arguments})[2]
+            _, value, ended, _, info = env.step({"name": tool, "arguments": arguments})
+            if ended:
+                assert (value, info["reward"].valid, info["ended_by"]) == (0.0, True, "breakdown")
     if not ended:
         reward = submit(env)
         assert (reward.valid, reward.value) == (True, 0.0)
@@ -68,10 +71,13 @@ def test_the_episode_is_lost_and_valid(play: Play, name: str) -> None:
 def test_what_was_right_before_the_sandbox_was_broken_counts(play: Play) -> None:
     env = play()
     do(env, "write_file", path="answer.py", content=RIGHT)
-    do(env, "shell", command="prlimit --pid 1 --nofile=3:3; exit")
-    reward, terminated = env.step({"name": "shell", "arguments": {"command": "ls"}})[1:3]
-    if terminated:
-        assert reward == 1.0
+    session = env.session
+    assert session is not None
+    signal.pidfd_send_signal(session._sandbox._life.pidfd, signal.SIGKILL)  # type: ignore[attr-defined]
+    # the shell's end is told first; then no new one can be had
+    assert "shell has ended" in do(env, "shell", command="ls")
+    _, reward, terminated, _, info = env.step({"name": "shell", "arguments": {"command": "ls"}})
+    assert (reward, terminated, info["ended_by"]) == (1.0, True, "breakdown")
 
 
 def test_a_broken_host_is_no_zero(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
