@@ -74,9 +74,11 @@ def test_what_was_right_before_the_sandbox_was_broken_counts(play: Play) -> None
     session = env.session
     assert session is not None
     signal.pidfd_send_signal(session._sandbox._life.pidfd, signal.SIGKILL)  # type: ignore[attr-defined]
-    # the shell's end is told first; then no new one can be had
-    assert "shell has ended" in do(env, "shell", command="ls")
-    _, reward, terminated, _, info = env.step({"name": "shell", "arguments": {"command": "ls"}})
+    # what is seen first is the shell's end or the sandbox's; the call after the shell's end has none to be made in
+    for _ in range(2):
+        _, reward, terminated, _, info = env.step({"name": "shell", "arguments": {"command": "ls"}})
+        if terminated:
+            break
     assert (reward, terminated, info["ended_by"]) == (1.0, True, "breakdown")
 
 
